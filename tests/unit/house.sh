@@ -3,7 +3,8 @@
 #
 # How the code reads: files of 500 lines and functions of 60 at the most, unless a comment on
 # top begins its reason with "Above 500 lines" or "Above 60 lines"; comments that begin
-# with the subject of a sentence; no function in a header of the library that nobody calls.
+# with the subject of a sentence; files that are opened in one way; no function in a header of
+# the library that nobody calls.
 # What is given instead of the tree are files to try the checks on.
 
 set -u
@@ -93,6 +94,31 @@ uncalled()
 		}' "$@"
 }
 
+# opened FILE...: whoever opens a file on their own. util/input.h and util/output.h say how it is
+# done. Directories, files without a name and devices of fixed names hold no surprise.
+opened()
+{
+	awk 'FNR == 1 { call = "" }
+		call == "" && match($0, /(^|[^_a-z>.])(open|openat|openat2|creat)\(|(^|[^_a-z>.])f(re)?open\(/) {
+			call = substr($0, RSTART)
+			line = FNR
+			sub(/^[^a-z]/, "", call)
+			started = 1
+		}
+		call != "" {
+			if (!started)
+				call = call $0
+			started = 0
+			if (call !~ /;/)
+				next
+			sub(/;.*/, "", call)
+			if (call ~ /^f/ || call ~ /^creat/ || (call ~ /O_[RWCTE]/ &&
+			    call !~ /O_DIRECTORY|O_TMPFILE|"\/dev\/null"|BALEEN_KMOD_NODE/))
+				print FILENAME ":" line ": " call
+			call = ""
+		}' "$@"
+}
+
 # --- the checks find what they look for ---
 
 tmp=$(mktemp -d) || exit 2
@@ -118,6 +144,12 @@ is "comments that begin with What, Who, Whose or Of are found" "1 2 4 7 " \
 	"$(headless_comments "$tmp/words.c" | cut -d: -f2 | tr '\n' ' ')"
 is "a function that no other file calls is found" "$tmp/a.h: baleen_b() is called in no other file" \
 	"$(uncalled "$tmp/a.h" "$tmp/a.c" "$tmp/b.c")"
+printf '%s\n' '	fd = open(path, O_RDONLY | O_CLOEXEC);' '	FILE *file = fopen(path, "re");' \
+	'	fd = openat(dir, name,' '		    O_RDONLY);' '	fd = openat(dir, name,' '		    O_DIRECTORY);' \
+	'	null = open("/dev/null", O_RDWR);' '	fd = baleen_input_open(path, O_RDONLY);' \
+	'	err = type->open(x, O_RDONLY);' '	file = open_memstream(&text, &n);' >"$tmp/open.c"
+is "a file that is opened on its own is found" "1 2 3 " \
+	"$(opened "$tmp/open.c" | cut -d: -f2 | tr '\n' ' ')"
 
 # --- the tree ---
 
@@ -126,6 +158,9 @@ is "there are hundreds of files" yes "$([ "${#files[@]}" -gt 500 ] && echo yes)"
 result "a file has 500 lines at the most, or a reason" "$(long_files "${files[@]}")"
 result "a function has 60 lines at the most, or a reason" "$(long_functions "${files[@]}")"
 result "no comment begins with What, Who, Whose or Of" "$(headless_comments "${files[@]}")"
+mapfile -t others < <(printf '%s\n' "${files[@]}" | grep '^user/' |
+	grep -v '^user/lib/util/\(input\|output\|place\)\.c$')
+result "files are opened by util/input.h and util/output.h" "$(opened "${others[@]}")"
 result "what a header of the library shows is called in another file" \
 	"$(uncalled $(find user/lib -name '*.h') $(find user tests -name '*.c' -o -name '*.cc') \
 		$(find tests -name '*.h'))"

@@ -14,6 +14,7 @@
 
 #include "fleet/fleet_site.h"
 #include "util/minisign.h"
+#include "util/output.h"
 #include "util/small_file.h"
 
 #define SERIAL(n) "fleet lab\nserial " n "\n"
@@ -75,7 +76,9 @@ static void write_pair(const char *key, const char *text)
 
 static void put(const char *path, const char *text)
 {
-	assert_int_equal(baleen_small_file_replace(path, 0644, text, strlen(text), &error), 0);
+	assert_int_equal(baleen_output_write(path, BALEEN_OUTPUT_NAMED, 0644, text, strlen(text),
+					     &error),
+			 0);
 }
 
 /* The serial in force, or a negative errno. */

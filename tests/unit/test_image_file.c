@@ -17,6 +17,7 @@
 #include <cmocka.h>
 
 #include "ops/image_file.h"
+#include "util/output.h"
 #include "tables.h"
 
 #define POISON 0xa5
@@ -86,7 +87,7 @@ static struct baleen_filter make_filter(struct random *random)
 static void assert_read_refused(int fd, int code, const char *text)
 {
 	struct baleen_filter filter, poison;
-	struct baleen_error error = {""};
+	struct baleen_error error = { "" };
 
 	memset(&filter, POISON, sizeof(filter));
 	memset(&poison, POISON, sizeof(poison));
@@ -169,7 +170,7 @@ static void test_read_refused_access(void **state)
 /* A header may say 16 GiB: without the file for it nothing is allocated. */
 static void test_read_refused_large(void **state)
 {
-	struct baleen_image image = {.n_blocks = BALEEN_MAX_BLOCKS, .key_spec = BALEEN_KEY_SRC};
+	struct baleen_image image = { .n_blocks = BALEEN_MAX_BLOCKS, .key_spec = BALEEN_KEY_SRC };
 	u8 bytes[BALEEN_HEADER_BYTES];
 	struct rusage before, after;
 
@@ -184,7 +185,7 @@ static void test_read(void **state)
 {
 	struct random random = random_from(3);
 	struct baleen_filter filter = make_filter(&random), read;
-	struct baleen_error error = {"untouched"};
+	struct baleen_error error = { "untouched" };
 	int fd = open_bytes(filter.bytes, filter.n_bytes);
 
 	memset(&read, POISON, sizeof(read));
@@ -252,7 +253,7 @@ static void write_value(const char *path, u8 value, size_t n_bytes, unsigned int
 	u8 *bytes = make_bytes(value);
 	struct baleen_error error;
 
-	if (baleen_file_write(path, bytes, n_bytes, mode, &error))
+	if (baleen_output_write(path, BALEEN_OUTPUT_TYPED, mode, bytes, n_bytes, &error))
 		fail_msg("%s", error.text);
 	free(bytes);
 }
@@ -283,14 +284,18 @@ static unsigned int mode_of(const char *path)
 static void assert_write_refused(const char *path, int code)
 {
 	u8 *bytes = make_bytes(2);
-	struct baleen_error error = {""};
+	struct baleen_error error = { "" };
 	char want[PATH_MAX + 100];
 
-	assert_int_equal(baleen_file_write(path, bytes, FILE_BYTES, 0600, &error), -code);
+	assert_int_equal(baleen_output_write(path, BALEEN_OUTPUT_TYPED, 0600, bytes, FILE_BYTES,
+					     &error),
+			 -code);
 	snprintf(want, sizeof(want), "%s: %s", path, strerror(code));
 	want[sizeof(error.text) - 1] = '\0';
 	assert_string_equal(error.text, want);
-	assert_int_equal(baleen_file_write(path, bytes, FILE_BYTES, 0600, NULL), -code);
+	assert_int_equal(baleen_output_write(path, BALEEN_OUTPUT_TYPED, 0600, bytes, FILE_BYTES,
+					     NULL),
+			 -code);
 	free(bytes);
 }
 
@@ -339,10 +344,10 @@ static void test_write_fails_midway(void **state)
 	write_value("old", 1, FILE_BYTES, 0640);
 	signal(SIGXFSZ, SIG_IGN);
 	getrlimit(RLIMIT_FSIZE, &unlimited);
-	limit = (struct rlimit){.rlim_cur = FILE_BYTES / 2, .rlim_max = unlimited.rlim_max};
+	limit = (struct rlimit){ .rlim_cur = FILE_BYTES / 2, .rlim_max = unlimited.rlim_max };
 	setrlimit(RLIMIT_FSIZE, &limit);
-	err = baleen_file_write("old", bytes, FILE_BYTES, 0600, NULL);
-	err_new = baleen_file_write("new", bytes, FILE_BYTES, 0600, NULL);
+	err = baleen_output_write("old", BALEEN_OUTPUT_TYPED, 0600, bytes, FILE_BYTES, NULL);
+	err_new = baleen_output_write("new", BALEEN_OUTPUT_TYPED, 0600, bytes, FILE_BYTES, NULL);
 	setrlimit(RLIMIT_FSIZE, &unlimited);
 	signal(SIGXFSZ, SIG_DFL);
 	assert_int_equal(err, -EFBIG);
@@ -408,7 +413,7 @@ static void test_write_link(void **state)
 static void test_write_in_place(void **state)
 {
 	char path[64];
-	u8 bytes[4] = {0};
+	u8 bytes[4] = { 0 };
 	int fds[2];
 
 	write_value("/dev/null", 1, FILE_BYTES, 0600);
@@ -429,7 +434,8 @@ static void write_often(u8 value)
 	int err = 0;
 
 	for (u32 round = 0; round < 15 && !err; round++)
-		err = baleen_file_write("file", bytes, FILE_BYTES, 0600, NULL);
+		err = baleen_output_write("file", BALEEN_OUTPUT_TYPED, 0600, bytes, FILE_BYTES,
+					  NULL);
 	_exit(!!err);
 }
 

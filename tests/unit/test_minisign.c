@@ -51,7 +51,7 @@ static char *read_text(const char *path, size_t *n)
 	struct baleen_error error;
 	char *bytes;
 
-	if (baleen_small_file_read(path, 65536, &bytes, n, NULL, &error))
+	if (baleen_small_file_read(path, BALEEN_INPUT_TYPED_FILE, 65536, &bytes, n, NULL, &error))
 		fail_msg("%s", error.text);
 	return bytes;
 }

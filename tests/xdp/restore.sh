@@ -221,7 +221,7 @@ try_damage()
 	damaged "an image that is a pipe" "$d/good.bln: not a regular file" \
 		sh -c 'rm good.bln && mkfifo good.bln'
 	damaged "a manifest that is a pipe" \
-		"$d/rules.json: no regular file of up to 65536 bytes" \
+		"$d/rules.json: not a regular file" \
 		sh -c 'rm rules.json && mkfifo rules.json'
 	damaged "an allow-list made a drop-list" "$by_hand" edit '.rules[0].action = "drop"'
 	damaged "a drop-list made an allow-list" "$by_hand" edit '.rules[1].action = "allow"'
@@ -236,7 +236,7 @@ try_damage()
 	damaged "another format" "$d/rules.json: not written by 'baleen save'" edit '.format = "x"'
 	damaged "an empty manifest" "$d/rules.json:1: '[' or '{' expected near end of file" \
 		truncate -s 0 rules.json
-	damaged "an oversized manifest" "$d/rules.json: no regular file of up to 65536 bytes" \
+	damaged "an oversized manifest" "$d/rules.json: no file of up to 65536 bytes" \
 		truncate -s 65537 rules.json
 	damaged "no directory" "$d: No such file or directory" rm -r "$d"
 	damaged "a file instead" "$d: Not a directory" sh -c "rm -r $d && echo >$d"

@@ -12,6 +12,7 @@
 #include "api.h"
 #include "key/key_spec.h"
 #include "list/list_entry.h"
+#include "util/input.h"
 
 int baleen_keys_new(const char *key, struct baleen_keys **keys)
 {
@@ -93,9 +94,9 @@ int baleen_keys_read(struct baleen_keys *keys, const char *path)
 
 	if (err)
 		return err;
-	fd = open(path, O_RDONLY | O_CLOEXEC);
+	fd = baleen_input_open(path, BALEEN_INPUT_TYPED, api_error());
 	if (fd < 0)
-		return baleen_fail(api_error(), errno, "%s: %m", path);
+		return fd;
 	err = baleen_list_read(&keys->list, fd, path, &reader, api_error());
 	close(fd);
 	return !err && is_bad ? -EINVAL : err;

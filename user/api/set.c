@@ -15,6 +15,8 @@
 #include "ops/build.h"
 #include "ops/change.h"
 #include "ops/image_file.h"
+#include "util/input.h"
+#include "util/output.h"
 #include "xdp/xdp.h"
 
 /**
@@ -132,10 +134,10 @@ int baleen_set_build(struct baleen_keys *keys, const struct baleen_set_options *
 
 static int read_image(const char *path, struct baleen_filter *filter)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC), err;
+	int fd = baleen_input_open(path, BALEEN_INPUT_TYPED_FILE, api_error()), err;
 
 	if (fd < 0)
-		return baleen_fail(api_error(), errno, "%s: %m", path);
+		return fd;
 	if (baleen_image_file_is(fd))
 		err = baleen_image_file_read(fd, path, filter, api_error());
 	else
@@ -200,7 +202,8 @@ int baleen_set_save(const struct baleen_set *set, const char *path, unsigned int
 		return baleen_fail(api_error(), EEXIST, "%s: exists and is not an image", path);
 	err = api_set_image(set, &copy, &image);
 	if (!err)
-		err = baleen_file_write(path, image->bytes, image->n_bytes, mode, api_error());
+		err = baleen_output_write(path, BALEEN_OUTPUT_TYPED, mode, image->bytes,
+					  image->n_bytes, api_error());
 	baleen_filter_free(&copy);
 	return err;
 }

@@ -37,7 +37,7 @@ static int write_file(sd_event_source *timer, uint64_t usec, void *data)
 
 	if (!err)
 		err = baleen_metrics_write(&source, BALEEN_METRICS_PROMETHEUS,
-					   daemon->options.textfile, &error);
+					   daemon->options.textfile, BALEEN_OUTPUT_NAMED, &error);
 	if (err)
 		notify(daemon, LOG_ERR, NULL, "%s", error.text);
 	baleen_metrics_free(&source);

@@ -23,6 +23,8 @@
 #include "net/link_wait.h"
 #include "state/rule_store_path.h"
 #include "util/fd.h"
+#include "util/input.h"
+#include "util/output.h"
 
 /* Try for half a minute: a driver may not be ready, or another writer may be busy. */
 #define AGAIN_US 500000ull
@@ -128,13 +130,13 @@ static int memory_path(char *path, size_t n)
 /* Devices that wait for a filter are left out: they are new again after a restart. */
 static void remember(struct daemon *daemon)
 {
-	char path[BALEEN_RULE_STORE_NAME_BYTES], aside[BALEEN_RULE_STORE_NAME_BYTES + 8];
+	char path[BALEEN_RULE_STORE_NAME_BYTES], *text;
+	size_t n_bytes;
 	FILE *file;
 
 	if (memory_path(path, sizeof(path)))
 		return;
-	snprintf(aside, sizeof(aside), "%s.new", path);
-	file = fopen(aside, "we");
+	file = open_memstream(&text, &n_bytes);
 	if (!file)
 		return;
 	for (size_t i = 0; i < daemon->known->n; i++)
@@ -142,7 +144,8 @@ static void remember(struct daemon *daemon)
 			fprintf(file, "%d %s\n", daemon->known->link[i].index,
 				daemon->known->link[i].name);
 	if (!fclose(file))
-		rename(aside, path);
+		baleen_output_write(path, BALEEN_OUTPUT_NAMED, 0600, text, n_bytes, NULL);
+	free(text);
 }
 
 static void recall(struct daemon *daemon)
@@ -153,7 +156,7 @@ static void recall(struct daemon *daemon)
 
 	if (memory_path(path, sizeof(path)))
 		return;
-	file = fopen(path, "re");
+	file = baleen_input_stream(path, BALEEN_INPUT_OWN, NULL);
 	if (!file)
 		return;
 	while (fscanf(file, "%d %15s", &index, name) == 2)

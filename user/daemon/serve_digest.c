@@ -5,6 +5,7 @@
 
 #include "cli/icp/icp_serve.h"
 #include "daemon/digest_server.h"
+#include "util/input.h"
 #include "net/listen_address.h"
 #include "util/number.h"
 #include "util/signals.h"
@@ -86,7 +87,8 @@ int serve_digest(int argc, char **argv)
 		return err;
 	service = service_of(&serve);
 	service.server.maker = &service.maker;
-	signal(SIGPIPE, SIG_IGN);
+	/* It reads them again when nobody is there any more. */
+	service.maker.options.input = BALEEN_INPUT_NAMED;
 	err = digest_maker_start(&service.maker);
 	if (!err) {
 		/* Never released: a signal that came would end the process before its cleanup. */

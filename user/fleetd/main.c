@@ -21,6 +21,8 @@
 #include "util/announce.h"
 #include "util/clock.h"
 #include "util/fd.h"
+#include "util/output.h"
+#include "util/signals.h"
 
 /* The files are looked at so often. */
 #define LOOK_S 2
@@ -182,7 +184,7 @@ static int hold_lock(void)
 	if (snprintf(path, sizeof(path), "%s/fleetd.lock", baleen_run_root()) >= (int)sizeof(path))
 		return -ENAMETOOLONG;
 	mkdir(baleen_run_root(), 0700);
-	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	fd = baleen_output_own(path, NULL);
 	if (fd < 0)
 		return -errno;
 	return flock(fd, LOCK_EX) ? -errno : fd;

@@ -11,6 +11,7 @@
 #include "list/list_entry.h"
 #include "ops/build.h"
 #include "util/duration.h"
+#include "util/input.h"
 #include "util/shell.h"
 
 /* For up to so many keys the output names the other entries that hold them. */
@@ -124,11 +125,13 @@ static int parse_lines(const struct entry_change *change, FILE *stream, u32 key_
 static int parse_file(const struct entry_change *change, u32 key_spec, struct entries *entries)
 {
 	bool is_stdin = !strcmp(change->file, "-");
-	FILE *stream = is_stdin ? stdin : fopen(change->file, "re");
+	struct baleen_error error;
+	FILE *stream =
+		is_stdin ? stdin : baleen_input_stream(change->file, BALEEN_INPUT_TYPED, &error);
 	int err;
 
 	if (!stream)
-		return complain("%s: %m", change->file);
+		return complain("%s", error.text);
 	err = parse_lines(change, stream, key_spec, entries);
 	if (!is_stdin)
 		fclose(stream);

@@ -11,6 +11,7 @@
 #include "cli/open/filter_name.h"
 #include "list/import.h"
 #include "net/device.h"
+#include "util/input.h"
 
 #define MAX_NAMED 20
 
@@ -88,12 +89,13 @@ static int import_entry(void *data, const struct baleen_import_entry *entry,
 static int read_file(struct import *import)
 {
 	bool is_stdin = !strcmp(import->path, "-");
-	int fd = is_stdin ? STDIN_FILENO : open(import->path, O_RDONLY | O_CLOEXEC);
 	struct baleen_error error;
+	int fd = is_stdin ? STDIN_FILENO :
+			    baleen_input_open(import->path, BALEEN_INPUT_TYPED, &error);
 	int err;
 
 	if (fd < 0)
-		return complain("%s: %m", import->path);
+		return complain("%s", error.text);
 	import->importer.on_entry = import_entry;
 	import->importer.data = import;
 	err = baleen_import(&import->importer, fd, is_stdin ? "stdin" : import->path, &error);

@@ -9,6 +9,7 @@
 #include "cli/common/describe.h"
 #include "cli/open/filter_ref.h"
 #include "ops/bits.h"
+#include "util/input.h"
 
 /* Reads up to @room bytes: how many there were, or -1 with errno set. */
 static ssize_t read_all(int fd, u8 *bytes, size_t room)
@@ -31,11 +32,13 @@ static ssize_t read_all(int fd, u8 *bytes, size_t room)
 static int read_bytes(const char *path, u8 *bytes, size_t n_bytes)
 {
 	bool is_stdin = !strcmp(path, "-");
-	int fd = is_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC), err = 0;
+	struct baleen_error error;
+	int fd = is_stdin ? STDIN_FILENO : baleen_input_open(path, BALEEN_INPUT_TYPED, &error);
+	int err = 0;
 	ssize_t n;
 
 	if (fd < 0)
-		return complain("%s: %m", path);
+		return complain("%s", error.text);
 	n = read_all(fd, bytes, n_bytes + 1);
 	if (n < 0)
 		err = complain("%s: %m", path);

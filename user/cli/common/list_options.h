@@ -8,6 +8,7 @@
 #include "cli/common/options.h"
 #include "list/csv_table.h"
 #include "ops/choose.h"
+#include "util/input.h"
 
 /* Options about the shape of a table. */
 enum list_shape {
@@ -45,6 +46,7 @@ enum list_special {
  * @skip_bad: count bad lines instead of refusing the list
  * @allow_empty: take a list without a key
  * @ends_with_nul: a string ends with a NUL byte, not with its line
+ * @input: whence the paths of lists come: unless set, a user has typed them
  * @n_reported: bad lines of the list at hand that were printed
  * @looks_at_live: a live rule is looked at as it changes, not copied between
  *                 two changes
@@ -71,6 +73,7 @@ struct list_options {
 	bool allow_empty;
 	bool ends_with_nul;
 	bool looks_at_live;
+	enum baleen_input input;
 	u64 n_reported;
 	enum list_special special;
 	struct baleen_csv_options csv;

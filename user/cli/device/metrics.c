@@ -29,7 +29,8 @@ static int put_file(const struct baleen_metrics_source *source, const struct opt
 
 	if (!may_replace(options->out))
 		return complain("%s: exists and holds no metrics: not overwritten", options->out);
-	if (baleen_metrics_write(source, options->format, options->out, &error))
+	if (baleen_metrics_write(source, options->format, options->out, BALEEN_OUTPUT_TYPED,
+				 &error))
 		return complain("%s", error.text);
 	return EXIT_DONE;
 }

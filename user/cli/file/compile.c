@@ -8,6 +8,7 @@
 #include "cli/open/filter_ref.h"
 #include "cli/open/guard.h"
 #include "ops/image_file.h"
+#include "util/output.h"
 #include "xdp/object.h"
 
 struct compile {
@@ -36,7 +37,7 @@ static int compile(struct filter_ref *ref, const char *out)
 	err = baleen_object_make(ref->filter.bytes, ref->filter.n_bytes, &rule, &object, &n_bytes,
 				 &error);
 	if (!err) {
-		err = baleen_file_write(out, object, n_bytes, 0600, &error);
+		err = baleen_output_write(out, BALEEN_OUTPUT_TYPED, 0600, object, n_bytes, &error);
 		free(object);
 	}
 	return err ? complain("%s", error.text) : 0;

@@ -13,6 +13,7 @@
 #include "list/string_keys.h"
 #include "util/array.h"
 #include "util/blocks.h"
+#include "util/input.h"
 #include "util/threads.h"
 
 /* Keys whose lines are on their way at once; they stay in the L1 cache. */
@@ -473,12 +474,13 @@ static int match_alone(struct matching *matching, int fd, char end, const char *
 int matching_file(struct matching *matching, const char *path)
 {
 	bool is_stdin = !strcmp(path, "-");
-	int fd = is_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC), err;
+	struct baleen_error error;
+	int fd = is_stdin ? STDIN_FILENO : baleen_input_open(path, BALEEN_INPUT_TYPED, &error), err;
 	const char *name = is_stdin ? "stdin" : path;
 	char end = matching->ends_with_nul ? '\0' : '\n';
 
 	if (fd < 0)
-		return complain("%s: %m", path);
+		return complain("%s", error.text);
 	err = may_share(matching, fd) ? match_by_threads(matching, fd, end, name) :
 					match_alone(matching, fd, end, name);
 	if (err)

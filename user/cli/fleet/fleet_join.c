@@ -6,6 +6,7 @@
 
 #include "cli/fleet/fleet_setup.h"
 #include "util/minisign.h"
+#include "util/output.h"
 #include "util/small_file.h"
 
 static int write_trust(const struct baleen_minisign_public *signer)
@@ -15,8 +16,8 @@ static int write_trust(const struct baleen_minisign_public *signer)
 
 	snprintf(line, sizeof(line), "untrusted comment: signs the policy\n%s\n",
 		 baleen_minisign_public_format(signer, text));
-	if (baleen_small_file_replace(fleet_setup_path(FLEET_PUBLIC, path), 0644, line,
-				      strlen(line), &error))
+	if (baleen_output_write(fleet_setup_path(FLEET_PUBLIC, path), BALEEN_OUTPUT_NAMED, 0644,
+				line, strlen(line), &error))
 		return complain("%s", error.text);
 	return 0;
 }

@@ -10,6 +10,7 @@
 #include "deploy/conf.h"
 #include "util/announce.h"
 #include "util/minisign.h"
+#include "util/output.h"
 #include "util/small_file.h"
 
 #define DIRECTORY "fleet"
@@ -170,7 +171,8 @@ int fleet_setup_end(const struct fleet_setup *setup)
 	text = make_text(setup, &n);
 	if (!text)
 		return complain("not enough memory");
-	err = baleen_small_file_replace(baleen_fleet_conf_path(path), 0644, text, n, &error);
+	err = baleen_output_write(baleen_fleet_conf_path(path), BALEEN_OUTPUT_NAMED, 0644, text, n,
+				  &error);
 	free(text);
 	if (err)
 		return complain("%s", error.text);

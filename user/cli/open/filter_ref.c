@@ -14,6 +14,7 @@
 #include "cli/open/list_file.h"
 #include "ops/image_file.h"
 #include "util/clock.h"
+#include "util/input.h"
 
 static void name(struct filter_ref *ref, const char *argument)
 {
@@ -161,7 +162,7 @@ bool filter_ref_is_image(const char *argument)
 
 	if (is_live_name(argument))
 		return true;
-	fd = open(argument, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	fd = baleen_input_open(argument, BALEEN_INPUT_TYPED_FILE, NULL);
 	if (fd >= 0) {
 		is = baleen_image_file_is(fd);
 		close(fd);

@@ -10,6 +10,8 @@
 #include "cli/open/list_file.h"
 #include "net/device.h"
 #include "ops/image_file.h"
+#include "util/input.h"
+#include "util/output.h"
 #include "util/shell.h"
 #include "xdp/xdp.h"
 
@@ -60,7 +62,8 @@ static bool complain_of_device(const char *argument)
 
 static int read_file(struct filter_ref *ref, struct baleen_list *list, struct list_options *options)
 {
-	int fd = complain_of_device(ref->argument) ? -1 : list_file_open(ref->argument);
+	int fd = complain_of_device(ref->argument) ? -1 :
+						     list_file_open(ref->argument, options->input);
 
 	if (fd < 0)
 		return EXIT_FAILED;
@@ -86,10 +89,11 @@ static bool is_still_there(const struct filter_ref *ref)
 static int open_locked(struct filter_ref *ref)
 {
 	for (;;) {
-		int fd = open(ref->argument, O_RDONLY | O_CLOEXEC);
+		struct baleen_error error;
+		int fd = baleen_input_open(ref->argument, BALEEN_INPUT_TYPED_FILE, &error);
 
 		if (fd < 0)
-			return complain("%s: %m", ref->argument);
+			return complain("%s", error.text);
 		ref->fd = fd;
 		if (filter_ref_lock_fd(ref, fd, "another command has been changing this file"))
 			return EXIT_FAILED;
@@ -106,7 +110,7 @@ static int lock_file(struct filter_ref *ref)
 
 	if (open_locked(ref))
 		return EXIT_FAILED;
-	if (fstat(ref->fd, &stat) || !S_ISREG(stat.st_mode) || !baleen_image_file_is(ref->fd))
+	if (fstat(ref->fd, &stat) || !baleen_image_file_is(ref->fd))
 		return complain("%s: is not an image", ref->argument);
 	ref->mode = stat.st_mode & 0777;
 	return read_image(ref);
@@ -116,7 +120,8 @@ static int write_file(struct filter_ref *ref, const struct baleen_filter *filter
 {
 	struct baleen_error error;
 
-	if (!baleen_file_write(ref->argument, filter->bytes, filter->n_bytes, ref->mode, &error))
+	if (!baleen_output_write(ref->argument, BALEEN_OUTPUT_TYPED, ref->mode, filter->bytes,
+				 filter->n_bytes, &error))
 		return 0;
 	return complain("%s", error.text);
 }

@@ -9,6 +9,7 @@
 #include "cli/common/progress.h"
 #include "cli/open/list_file.h"
 #include "ops/image_file.h"
+#include "util/input.h"
 #include "util/unpack.h"
 
 /* Bad lines shown of one list: the wrong file is not worth a mailbox. */
@@ -62,13 +63,16 @@ static int make_seekable(int fd, const char *name)
 }
 
 /* A file or pipe at its start, or -1 after a message. */
-static int open_packed(const char *path, const char *name)
+static int open_packed(const char *path, const char *name, enum baleen_input input)
 {
-	int fd = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC) :
-				     fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0);
+	struct baleen_error error;
 	struct stat stat;
-	int seekable;
+	int fd, seekable;
 
+	if (!strcmp(path, "-"))
+		fd = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0);
+	else if ((fd = baleen_input_open(path, input, &error)) < 0)
+		return complain("%s", error.text), -1;
 	if (fd < 0 || fstat(fd, &stat)) {
 		complain("%s: %m", name);
 		return -1;
@@ -82,10 +86,10 @@ static int open_packed(const char *path, const char *name)
 	return seekable;
 }
 
-int list_file_open(const char *path)
+int list_file_open(const char *path, enum baleen_input input)
 {
 	const char *name = strcmp(path, "-") ? path : "stdin";
-	int packed = open_packed(path, name), fd = -1, err;
+	int packed = open_packed(path, name, input), fd = -1, err;
 	struct baleen_error error;
 
 	if (packed < 0)
@@ -171,7 +175,7 @@ int list_file_read_lines(struct baleen_list *list, int fd, const char *path,
 
 int list_file_read(struct baleen_list *list, const char *path, struct list_options *options)
 {
-	int fd = list_file_open(path), err;
+	int fd = list_file_open(path, options->input), err;
 
 	if (fd < 0)
 		return EXIT_FAILED;
@@ -189,13 +193,11 @@ int list_file_read(struct baleen_list *list, const char *path, struct list_optio
  */
 static int open_again(const char *path)
 {
-	int packed = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC), fd = -1;
-	struct stat stat;
+	int packed = baleen_input_open(path, BALEEN_INPUT_TYPED_FILE, NULL), fd = -1;
 
 	if (packed < 0)
 		return -1;
-	if (!fstat(packed, &stat) && S_ISREG(stat.st_mode))
-		baleen_unpack(packed, path, BALEEN_UNPACK_MAX_BYTES, &fd, NULL);
+	baleen_unpack(packed, path, BALEEN_UNPACK_MAX_BYTES, &fd, NULL);
 	close(packed);
 	return fd;
 }

@@ -13,7 +13,7 @@ u32 list_key_spec(const struct list_options *options);
 /* Opens a file or pipe ("-" is standard input) at its start, unpacked; -1 after a
  * message.
  */
-int list_file_open(const char *path);
+int list_file_open(const char *path, enum baleen_input input);
 
 /* Appends the lines of an open file to a list; refuses one without a key. @path is for
  * messages. 0, or EXIT_FAILED after a message.

@@ -180,7 +180,7 @@ static int read_list(struct publish *publish, const char *path, struct baleen_li
 
 	if (!publish->shows_source)
 		return list_file_read(list, path, &publish->lists);
-	fd = list_file_open(path);
+	fd = list_file_open(path, BALEEN_INPUT_TYPED);
 	if (fd < 0)
 		return EXIT_FAILED;
 	err = append_source(publish, fd, path);

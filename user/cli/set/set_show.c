@@ -169,7 +169,8 @@ static int show_path(const char *path, json_t *all)
 	char *bytes;
 	int err;
 
-	if (baleen_small_file_read(path, BALEEN_SET_FILE_MAX, &bytes, &n_bytes, NULL, &error))
+	if (baleen_small_file_read(path, BALEEN_INPUT_TYPED_FILE, BALEEN_SET_FILE_MAX, &bytes,
+				   &n_bytes, NULL, &error))
 		return complain("%s", error.text);
 	err = show_manifest(path, bytes, n_bytes, all) ?
 		      0 :

@@ -29,7 +29,8 @@ static int read_key(const char *path, struct baleen_minisign_public *key)
 	struct baleen_error error;
 	size_t n_bytes;
 	char *text;
-	int err = baleen_small_file_read(path, 4096, &text, &n_bytes, NULL, &error);
+	int err = baleen_small_file_read(path, BALEEN_INPUT_TYPED_FILE, 4096, &text, &n_bytes, NULL,
+					 &error);
 
 	if (err)
 		return complain("%s", error.text);
@@ -42,7 +43,8 @@ static int read_part(const char *path, size_t most, char **bytes, size_t *n_byte
 {
 	struct baleen_error error;
 
-	return baleen_small_file_read(path, most, bytes, n_bytes, NULL, &error) ?
+	return baleen_small_file_read(path, BALEEN_INPUT_TYPED_FILE, most, bytes, n_bytes, NULL,
+				      &error) ?
 		       complain("%s", error.text) :
 		       0;
 }

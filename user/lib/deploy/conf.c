@@ -8,6 +8,7 @@
 
 #include "deploy/conf.h"
 #include "net/device.h"
+#include "util/input.h"
 
 void baleen_conf_free(struct baleen_conf *conf)
 {
@@ -74,13 +75,13 @@ static int read_file(int fd, const char *path, char *text, size_t *n_bytes,
 
 int baleen_conf_read(const char *path, struct baleen_conf *conf, struct baleen_error *error)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int fd = baleen_input_open(path, BALEEN_INPUT_NAMED, error);
 	char *text = NULL;
 	size_t n_bytes = 0;
 	int err = 0;
 
 	if (fd < 0)
-		return baleen_fail(error, errno, "%s: %m", path);
+		return fd;
 	text = malloc(BALEEN_CONF_MAX_BYTES + 1);
 	if (!text)
 		err = baleen_fail(error, ENOMEM, "%s: no memory", path);

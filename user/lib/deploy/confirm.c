@@ -12,6 +12,8 @@
 #include "state/rule_store_path.h"
 #include "state/sql.h"
 #include "util/clock.h"
+#include "util/input.h"
+#include "util/output.h"
 
 /* With a name in front they are longer than that of a device, so no state is
  * called so.
@@ -85,9 +87,9 @@ static int write_mark(const char *device, const struct window *window, struct ba
 		err = baleen_rule_store_make_root(false, error);
 	if (err)
 		return err;
-	fd = open(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+	fd = baleen_output_own(path, error);
 	if (fd < 0)
-		return baleen_fail(error, errno, "%s: %m", path);
+		return fd;
 	close(fd);
 	return 0;
 }
@@ -115,7 +117,7 @@ static int write_window(const char *device, const struct window *window, struct 
 	n = snprintf(text, sizeof(text), FORMAT " %s %llu %llu %s\n", window->owner.boot,
 		     (unsigned long long)window->owner.netns_cookie,
 		     (unsigned long long)window->deadline_ms, previous_text[window->previous]);
-	err = baleen_file_write(path, text, n, 0600, error);
+	err = baleen_output_write(path, BALEEN_OUTPUT_NAMED, 0600, text, n, error);
 	if (!err && baleen_rule_store_sync_parent(path))
 		err = baleen_fail(error, EIO, "%s: cannot be synced", path);
 	return err;
@@ -151,9 +153,9 @@ static int read_window(const char *device, struct window *window, struct baleen_
 
 	if (err)
 		return err;
-	file = fopen(path, "re");
+	file = baleen_input_stream(path, BALEEN_INPUT_OWN, error);
 	if (!file)
-		return baleen_fail(error, errno, "%s: %m", path);
+		return -errno;
 	err = parse_window(file, window);
 	fclose(file);
 	if (err)

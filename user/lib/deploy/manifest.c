@@ -321,10 +321,9 @@ int baleen_manifest_read(int fd, const char *name, struct baleen_saved *saved,
 	FILE *stream;
 	int err;
 
-	if (fstat(fd, &stat) || !S_ISREG(stat.st_mode) || stat.st_size > MAX_BYTES) {
+	if (fstat(fd, &stat) || stat.st_size > MAX_BYTES) {
 		close(fd);
-		return baleen_fail(error, EINVAL, "%s: no regular file of up to %d bytes", name,
-				   MAX_BYTES);
+		return baleen_fail(error, EINVAL, "%s: no file of up to %d bytes", name, MAX_BYTES);
 	}
 	stream = fdopen(fd, "r");
 	if (!stream) {

@@ -16,7 +16,9 @@
 #include "ops/image_file.h"
 #include "state/protected.h"
 #include "util/fd.h"
+#include "util/input.h"
 #include "util/lock.h"
+#include "util/output.h"
 #include "util/signals.h"
 #include "util/write_file.h"
 
@@ -166,9 +168,9 @@ static int read_manifest(int dir_fd, const char *path, struct baleen_saved *save
 	int fd, err;
 
 	snprintf(name, sizeof(name), "%s/%s", path, BALEEN_SAVED_MANIFEST);
-	fd = openat(dir_fd, BALEEN_SAVED_MANIFEST, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	fd = baleen_input_open_at(dir_fd, BALEEN_SAVED_MANIFEST, name, BALEEN_INPUT_PART, error);
 	if (fd < 0)
-		return baleen_fail(error, errno, "%s: %m", name);
+		return fd;
 	err = baleen_manifest_read(fd, name, saved, error);
 	return err ? err : refuse_others(dir_fd, path, saved, error);
 }
@@ -193,9 +195,9 @@ static int read_image(int dir_fd, const char *path, struct baleen_saved *saved, 
 
 	baleen_saved_file(saved->ruleset.rule[i].name, file);
 	snprintf(name, sizeof(name), "%s/%s", path, file);
-	fd = openat(dir_fd, file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	fd = baleen_input_open_at(dir_fd, file, name, BALEEN_INPUT_PART, error);
 	if (fd < 0)
-		return baleen_fail(error, errno, "%s: %m", name);
+		return fd;
 	err = baleen_image_file_read(fd, name, &saved->filter[i], error);
 	close(fd);
 	if (err)
@@ -324,7 +326,7 @@ static int write_file(const struct target *target, const char *file, const void 
 	if (baleen_signals_came())
 		return baleen_fail(error, EINTR, "interrupted: nothing saved");
 	snprintf(path, sizeof(path), "%s/%s/%s", target->parent, target->beside, file);
-	return baleen_file_write(path, bytes, n_bytes, 0600, error);
+	return baleen_output_write(path, BALEEN_OUTPUT_NAMED, 0600, bytes, n_bytes, error);
 }
 
 static int write_files(const struct baleen_saved *saved, const struct target *target,

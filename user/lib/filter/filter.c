@@ -12,6 +12,7 @@
 #include "filter/filter.h"
 #include "filter/kind.h"
 #include "filter/plan.h"
+#include "util/input.h"
 
 /* A filter that may be more than there is memory. */
 #define LARGE_BYTES (1ul << 30)
@@ -24,7 +25,7 @@
 /* A kernel promises more memory than there is, and kills whoever takes it. */
 static bool is_available(size_t n_bytes)
 {
-	FILE *file = fopen("/proc/meminfo", "re");
+	FILE *file = baleen_input_stream("/proc/meminfo", BALEEN_INPUT_SYSTEM, NULL);
 	unsigned long long kib = ULLONG_MAX / 1024;
 	char line[128];
 

@@ -12,6 +12,7 @@
 #include "deploy/conf_words.h"
 #include "fleet/fleet_conf.h"
 #include "util/fd.h"
+#include "util/input.h"
 
 #define FILE_NAME BALEEN_CONF_FLEET BALEEN_CONF_SUFFIX
 /* More than any fleet needs. */
@@ -310,13 +311,13 @@ static int read_small(const char *path, mode_t forbidden, char *text, size_t roo
 		      struct baleen_error *error)
 {
 	struct stat stat;
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), err = 0;
+	int fd = baleen_input_open(path, BALEEN_INPUT_NAMED, error), err = 0;
 	ssize_t n;
 
 	if (fd < 0)
-		return baleen_fail(error, errno, "%s: %m", path);
-	if (fstat(fd, &stat) || !S_ISREG(stat.st_mode))
-		err = baleen_fail(error, EINVAL, "%s: no regular file", path);
+		return fd;
+	if (fstat(fd, &stat))
+		err = baleen_fail(error, errno, "%s: %m", path);
 	else if (stat.st_mode & forbidden)
 		err = baleen_fail(error, EPERM, "%s: others may read it: chmod 0600 %s", path,
 				  path);

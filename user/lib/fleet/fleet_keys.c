@@ -69,7 +69,7 @@ int baleen_fleet_keys_load(const char *path, struct baleen_fleet_keys *keys,
 
 	if (sodium_init() < 0)
 		return baleen_fail(error, EIO, "libsodium cannot be used");
-	err = baleen_small_file_read(path, FILE_MAX, &text, &n, &mode, error);
+	err = baleen_small_file_read(path, BALEEN_INPUT_NAMED, FILE_MAX, &text, &n, &mode, error);
 	if (err)
 		return err;
 	if (mode & 077)

@@ -12,6 +12,7 @@
 #include "state/rule_store_path.h"
 #include "util/fd.h"
 #include "util/minisign.h"
+#include "util/output.h"
 #include "util/small_file.h"
 
 #define KEPT "fleet.policy"
@@ -35,8 +36,8 @@ static int check_signature(const struct baleen_fleet_conf *conf, const char *nam
 	const char *why = "no public key of minisign";
 	char *signer;
 	size_t n;
-	int err = baleen_small_file_read(conf->policy_key_path, MAX_KEY_BYTES, &signer, &n, NULL,
-					 error);
+	int err = baleen_small_file_read(conf->policy_key_path, BALEEN_INPUT_NAMED, MAX_KEY_BYTES,
+					 &signer, &n, NULL, error);
 
 	if (err)
 		return err;
@@ -113,11 +114,12 @@ static int find_written(const struct baleen_fleet_conf *conf, struct found *foun
 	int err = name_signature(conf, path, sizeof(path), error);
 
 	if (!err)
-		err = baleen_small_file_read(conf->policy_path, BALEEN_FLEET_POLICY_MAX,
-					     &found->texts.text, &n, NULL, error);
+		err = baleen_small_file_read(conf->policy_path, BALEEN_INPUT_NAMED,
+					     BALEEN_FLEET_POLICY_MAX, &found->texts.text, &n, NULL,
+					     error);
 	if (!err)
-		err = baleen_small_file_read(path, MAX_SIGNATURE_BYTES, &found->texts.signature, &n,
-					     NULL, error);
+		err = baleen_small_file_read(path, BALEEN_INPUT_NAMED, MAX_SIGNATURE_BYTES,
+					     &found->texts.signature, &n, NULL, error);
 	return err ? err : judge(conf, path, &found->texts, &found->policy, error);
 }
 
@@ -144,7 +146,7 @@ static int find_kept(const struct baleen_fleet_conf *conf, struct found *found,
 {
 	char path[BALEEN_FLEET_PATH], *bytes, *text;
 	size_t n;
-	int err = baleen_small_file_read(baleen_fleet_site_kept_path(path),
+	int err = baleen_small_file_read(baleen_fleet_site_kept_path(path), BALEEN_INPUT_OWN,
 					 BALEEN_FLEET_POLICY_MAX + MAX_SIGNATURE_BYTES, &bytes, &n,
 					 NULL, error);
 
@@ -212,8 +214,10 @@ static int hold_lock(struct baleen_error *error)
 	int fd;
 
 	snprintf(path, sizeof(path), "%s.lock", baleen_fleet_site_kept_path(kept));
-	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-	if (fd >= 0 && !flock(fd, LOCK_EX))
+	fd = baleen_output_own(path, error);
+	if (fd < 0)
+		return fd;
+	if (!flock(fd, LOCK_EX))
 		return fd;
 	baleen_fail(error, errno, "%s: %m", path);
 	baleen_close_fd(&fd);
@@ -231,8 +235,8 @@ static int keep(const struct baleen_fleet_signed *texts, struct baleen_error *er
 
 	if (length < 0)
 		return baleen_no_memory(error);
-	err = baleen_small_file_replace(baleen_fleet_site_kept_path(path), 0644, bytes, length,
-					error);
+	err = baleen_output_write(baleen_fleet_site_kept_path(path), BALEEN_OUTPUT_NAMED, 0644,
+				  bytes, length, error);
 	free(bytes);
 	return err;
 }
@@ -274,10 +278,10 @@ int baleen_fleet_site_write(const struct baleen_fleet_conf *conf,
 	int err = name_signature(conf, path, sizeof(path), error);
 
 	if (!err)
-		err = baleen_small_file_replace(path, 0644, texts->signature,
-						strlen(texts->signature), error);
+		err = baleen_output_write(path, BALEEN_OUTPUT_NAMED, 0644, texts->signature,
+					  strlen(texts->signature), error);
 	if (!err)
-		err = baleen_small_file_replace(conf->policy_path, 0644, texts->text,
-						strlen(texts->text), error);
+		err = baleen_output_write(conf->policy_path, BALEEN_OUTPUT_NAMED, 0644, texts->text,
+					  strlen(texts->text), error);
 	return err;
 }

@@ -10,6 +10,7 @@
 #include "fleet/fleet_store.h"
 #include "state/rule_store_path.h"
 #include "state/sql.h"
+#include "util/output.h"
 
 #define SCHEMA 4
 
@@ -93,9 +94,9 @@ static int make_file(const struct baleen_fleet_store *store, struct baleen_error
 	int fd;
 
 	snprintf(path, sizeof(path), "%s/" BALEEN_FLEET_STORE_FILE, store->db.path);
-	fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	fd = baleen_output_own(path, error);
 	if (fd < 0)
-		return baleen_fail(error, errno, "%s: %m", path);
+		return fd;
 	close(fd);
 	return 0;
 }

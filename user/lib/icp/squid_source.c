@@ -11,6 +11,7 @@
 #include "icp/squid_source.h"
 #include "util/fd.h"
 #include "util/fetch.h"
+#include "util/input.h"
 #include "util/number.h"
 #include "util/unpack.h"
 #include "util/url.h"
@@ -188,10 +189,13 @@ fail:
 
 static int open_file(const char *path, const char *name, int *fd, struct baleen_error *error)
 {
-	int packed = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC) : dup(STDIN_FILENO);
+	int packed = strcmp(path, "-") ? baleen_input_open(path, BALEEN_INPUT_TYPED, error) :
+					 dup(STDIN_FILENO);
 	int plain, err = 0;
 	struct stat stat;
 
+	if (packed < 0 && strcmp(path, "-"))
+		return packed;
 	if (packed < 0 || fstat(packed, &stat))
 		err = baleen_fail(error, errno, "%s: %m", name);
 	else if (S_ISDIR(stat.st_mode))

@@ -16,6 +16,7 @@
 #include "kmod/kmod.h"
 #include "net/kmod_hook.h"
 #include "ops/change.h"
+#include "util/input.h"
 #include "xdp/load.h"
 
 #define MAX_BYTES "/sys/module/baleen/parameters/max_bytes"
@@ -295,7 +296,7 @@ static int explain_image(const struct baleen_filter *filter, int err, struct bal
 				   "rules ask it, and the keys of the image are of other fields");
 	if (err != -ENOSPC)
 		return baleen_fail(error, -err, "%s", baleen_kmod_explain(err));
-	file = fopen(MAX_BYTES, "re");
+	file = baleen_input_stream(MAX_BYTES, BALEEN_INPUT_SYSTEM, NULL);
 	if (file && fscanf(file, "%31[0-9]", allowed) != 1)
 		strcpy(allowed, "what it allows");
 	if (file)

@@ -6,6 +6,8 @@
 #include <unistd.h>
 
 #include "net/capture.h"
+#include "util/input.h"
+#include "util/output.h"
 
 #define MAGIC_NS 0xa1b23c4d
 #define LINK_ETHERNET 1
@@ -47,9 +49,9 @@ static int check_old(const char *path, struct baleen_error *error)
 
 	if (stat(path, &old) || !S_ISREG(old.st_mode) || !old.st_size)
 		return 0;
-	fd = open(path, O_RDONLY | O_CLOEXEC);
+	fd = baleen_input_open(path, BALEEN_INPUT_TYPED_FILE, error);
 	if (fd < 0)
-		return baleen_fail(error, errno, "%s: %m", path);
+		return fd;
 	if (read(fd, &magic, sizeof(magic)) < 0)
 		magic = 0;
 	close(fd);
@@ -63,6 +65,7 @@ static int check_old(const char *path, struct baleen_error *error)
 
 static int open_file(const char *path, FILE **file, struct baleen_error *error)
 {
+	struct baleen_output output;
 	int fd, err;
 
 	if (!strcmp(path, "-")) {
@@ -74,9 +77,17 @@ static int open_file(const char *path, FILE **file, struct baleen_error *error)
 	err = check_old(path, error);
 	if (err)
 		return err;
-	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	if (fd < 0)
-		return baleen_fail(error, errno, "%s: %m", path);
+	/* Named at once: others read it while it grows. */
+	err = baleen_output_open(&output, path, BALEEN_OUTPUT_TYPED, 0600, error);
+	if (err)
+		return err;
+	err = baleen_output_name(&output);
+	fd = err ? -1 : fcntl(output.fd, F_DUPFD_CLOEXEC, 0);
+	if (!err && fd < 0)
+		err = -errno;
+	baleen_output_drop(&output);
+	if (err)
+		return baleen_fail(error, -err, "%s: %s", path, strerror(-err));
 	*file = fdopen(fd, "w");
 	if (*file)
 		return 0;

@@ -9,8 +9,10 @@
 #include "net/daemon_lock.h"
 #include "net/netns.h"
 #include "util/announce.h"
+#include "util/input.h"
+#include "util/output.h"
 
-static int open_file(int flags)
+static int open_file(bool makes)
 {
 	char path[PATH_MAX];
 	u64 cookie;
@@ -21,14 +23,15 @@ static int open_file(int flags)
 	if (snprintf(path, sizeof(path), "%s/baleend-ns%llu", baleen_run_root(),
 		     (unsigned long long)cookie) >= (int)sizeof(path))
 		return -ENAMETOOLONG;
-	fd = open(path, flags | O_NOFOLLOW | O_CLOEXEC, 0600);
-	return fd < 0 ? -errno : fd;
+	fd = makes ? baleen_output_own(path, NULL) :
+		     baleen_input_open(path, BALEEN_INPUT_OWN, NULL);
+	return fd;
 }
 
 int baleen_daemon_lock(void)
 {
 	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
-	int fd = open_file(O_RDWR | O_CREAT), err;
+	int fd = open_file(true), err;
 
 	if (fd < 0 || !fcntl(fd, F_OFD_SETLK, &lock))
 		return fd;
@@ -41,7 +44,7 @@ int baleen_daemon_lock(void)
 bool baleen_daemon_is_running(void)
 {
 	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
-	int fd = open_file(O_RDONLY);
+	int fd = open_file(false);
 	bool is_held;
 
 	if (fd < 0)

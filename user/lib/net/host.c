@@ -20,6 +20,7 @@
 #include "net/netlink.h"
 #include "net/upper_devices.h"
 #include "util/array.h"
+#include "util/input.h"
 
 /* Sessions that would be cut. Not SYN_RECV: a flood of forged SYNs, the very
  * reason to attach, must not look like peers.
@@ -336,7 +337,7 @@ static int add_resolver(struct survey *survey, char *line)
 
 static int add_resolvers(struct survey *survey, const char *path)
 {
-	FILE *file = fopen(path, "re");
+	FILE *file = baleen_input_stream(path, BALEEN_INPUT_SYSTEM, NULL);
 	char *line = NULL;
 	size_t room = 0;
 	int err = 0;

@@ -15,6 +15,7 @@
 #include "net/logins.h"
 #include "util/array.h"
 #include "util/capability.h"
+#include "util/input.h"
 #include "util/late_library.h"
 
 #define SSH_VARIABLE "SSH_CONNECTION="
@@ -71,7 +72,7 @@ static bool read_process(int pid, struct process *process)
 	ssize_t n;
 
 	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
+	fd = baleen_input_open(path, BALEEN_INPUT_SYSTEM, NULL);
 	if (fd < 0)
 		return false;
 	n = read(fd, text, sizeof(text) - 1);
@@ -212,7 +213,7 @@ static int read_environment(struct baleen_logins *logins, int pid)
 	int err = 0;
 
 	snprintf(path, sizeof(path), "/proc/%d/environ", pid);
-	stream = fopen(path, "re");
+	stream = baleen_input_stream(path, BALEEN_INPUT_SYSTEM, NULL);
 	while (stream && !err && getdelim(&variable, &room, '\0', stream) >= 0)
 		if (!strncmp(variable, SSH_VARIABLE, strlen(SSH_VARIABLE)))
 			err = add_ssh_session(logins, variable + strlen(SSH_VARIABLE));

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "net/route_names.h"
+#include "util/input.h"
 
 #define ROOT "/etc/iproute2"
 /* Where a newer iproute2 has what nobody has changed. */
@@ -27,7 +28,7 @@ struct search {
 /* Lines of a number, decimal or hexadecimal, and a name. */
 static bool search_file(const char *path, struct search *search)
 {
-	FILE *file = fopen(path, "re");
+	FILE *file = baleen_input_stream(path, BALEEN_INPUT_SYSTEM, NULL);
 	char line[512], name[BALEEN_ROUTE_NAME];
 	bool is_found = false;
 

@@ -6,6 +6,7 @@
 
 #include "net/trace.h"
 #include "util/array.h"
+#include "util/input.h"
 
 #define PCAP_MAGIC 0xa1b2c3d4u
 #define PCAP_MAGIC_NS 0xa1b23c4du
@@ -367,9 +368,10 @@ int baleen_trace_open(struct baleen_trace *trace, const char *path, struct balee
 	struct baleen_trace opened = { .name = strcmp(path, "-") ? path : "stdin" };
 	int result;
 
-	opened.file = strcmp(path, "-") ? fopen(path, "re") : stdin;
+	opened.file =
+		strcmp(path, "-") ? baleen_input_stream(path, BALEEN_INPUT_TYPED, error) : stdin;
 	if (!opened.file)
-		return baleen_fail(error, errno, "%s: %m", opened.name);
+		return -errno;
 	opened.buffer = malloc(BALEEN_TRACE_FRAME_BYTES);
 	result = opened.buffer ? read_start(&opened, error) :
 				 baleen_fail(error, ENOMEM, "%s: out of memory", opened.name);

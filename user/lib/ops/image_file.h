@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Files: images read whole and checked, and outputs written so that a reader
- * sees the old file or the new one.
+ * Image files, read whole and checked.
  */
 #ifndef BALEEN_IMAGE_FILE_H
 #define BALEEN_IMAGE_FILE_H
@@ -42,22 +41,5 @@ int baleen_image_file_read(int fd, const char *name, struct baleen_filter *filte
  * Return: false when it is a regular file, not empty, that starts otherwise.
  */
 bool baleen_file_may_replace(const char *path, const char *magic, size_t n_bytes);
-
-/**
- * baleen_file_write() - replace a file by these bytes, whole or not at all
- * @path: path of the file; a symbolic link is followed
- * @bytes: the bytes to write
- * @n_bytes: how many
- * @mode: permissions of the file
- * @error: filled in on failure
- *
- * Writes beside the file, syncs, and renames; until then the old file stays.
- * A target that is not a regular file, such as /dev/stdout, is written to directly.
- * A symbolic link that leads nowhere is refused.
- *
- * Return: 0 or a negative errno.
- */
-int baleen_file_write(const char *path, const void *bytes, size_t n_bytes, unsigned int mode,
-		      struct baleen_error *error);
 
 #endif /* BALEEN_IMAGE_FILE_H */

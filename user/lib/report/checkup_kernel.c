@@ -12,6 +12,7 @@
 
 #include "report/checkup_parts.h"
 #include "util/fd.h"
+#include "util/input.h"
 #include "xdp/kernel_conntrack.h"
 #include "xdp/load.h"
 
@@ -43,12 +44,12 @@ static void check_privileges(struct baleen_patient *patient)
  */
 static int open_in_init_netns(const char *path)
 {
-	int here = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
-	int there = open(INIT_NETNS, O_RDONLY | O_CLOEXEC);
+	int here = baleen_input_open("/proc/self/ns/net", BALEEN_INPUT_SYSTEM, NULL);
+	int there = baleen_input_open(INIT_NETNS, BALEEN_INPUT_SYSTEM, NULL);
 	int fd = -1;
 
 	if (here >= 0 && there >= 0 && !setns(there, CLONE_NEWNET)) {
-		fd = open(path, O_RDONLY | O_CLOEXEC);
+		fd = baleen_input_open(path, BALEEN_INPUT_SYSTEM, NULL);
 		/* All later checks would look at other devices. */
 		if (setns(here, CLONE_NEWNET))
 			abort();
@@ -66,7 +67,7 @@ static int read_setting(const char *name, int *value, const char **prefix)
 	int fd;
 
 	snprintf(path, sizeof(path), SYSCTL_ROOT "%s", name);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
+	fd = baleen_input_open(path, BALEEN_INPUT_SYSTEM, NULL);
 	*prefix = "";
 	if (fd < 0 && errno == ENOENT) {
 		fd = open_in_init_netns(path);

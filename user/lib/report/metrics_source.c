@@ -16,6 +16,7 @@
 #include "report/metrics_state.h"
 #include "state/rule_store.h"
 #include "util/clock.h"
+#include "util/output.h"
 #include "xdp/limits.h"
 #include "xdp/ruleset.h"
 
@@ -321,7 +322,7 @@ int baleen_metrics_collect(struct baleen_metrics_source *source, char *const *de
 
 int baleen_metrics_write(const struct baleen_metrics_source *source,
 			 enum baleen_metrics_format format, const char *path,
-			 struct baleen_error *error)
+			 enum baleen_output_kind kind, struct baleen_error *error)
 {
 	char *text;
 	size_t n_bytes;
@@ -329,7 +330,7 @@ int baleen_metrics_write(const struct baleen_metrics_source *source,
 
 	if (err)
 		return err;
-	err = baleen_file_write(path, text, n_bytes, 0644, error);
+	err = baleen_output_write(path, kind, 0644, text, n_bytes, error);
 	free(text);
 	return err;
 }

@@ -18,6 +18,7 @@
 
 #include "report/metrics.h"
 #include "report/metrics_count.h"
+#include "util/output.h"
 
 /**
  * baleen_metrics_collect() - metrics of the devices of this network namespace
@@ -43,12 +44,13 @@ int baleen_metrics_collect(struct baleen_metrics_source *source, char *const *de
  * @format: how
  * @path: path of the file, which is replaced whole or not at all; 0644. node_exporter
  *        reads what ends in .prom
+ * @kind: whence the path comes
  * @error: filled in on failure
  *
  * Return: 0 or a negative errno.
  */
 int baleen_metrics_write(const struct baleen_metrics_source *source,
 			 enum baleen_metrics_format format, const char *path,
-			 struct baleen_error *error);
+			 enum baleen_output_kind kind, struct baleen_error *error);
 
 #endif /* BALEEN_METRICS_SOURCE_H */

@@ -14,6 +14,7 @@
 #include "util/fd.h"
 #include "util/lock.h"
 #include "util/minisign.h"
+#include "util/output.h"
 #include "util/small_file.h"
 
 /* Another one compares a dozen generations of ten million entries at the most. */
@@ -56,7 +57,7 @@ static int write_file(const struct work *work, const char *name, const void *byt
 	char path[PATH_MAX];
 
 	path_of(work, name, path);
-	return baleen_small_file_replace(path, 0644, bytes, n_bytes, work->error);
+	return baleen_output_write(path, BALEEN_OUTPUT_NAMED, 0644, bytes, n_bytes, work->error);
 }
 
 int baleen_set_file_read(const char *path, struct baleen_set_head *head, struct baleen_canon *canon,
@@ -66,7 +67,8 @@ int baleen_set_file_read(const char *path, struct baleen_set_head *head, struct 
 	const char *why = "";
 	size_t n_bytes;
 	char *bytes;
-	int err = baleen_small_file_read(path, BALEEN_SET_FILE_MAX, &bytes, &n_bytes, NULL, error);
+	int err = baleen_small_file_read(path, BALEEN_INPUT_NAMED, BALEEN_SET_FILE_MAX, &bytes,
+					 &n_bytes, NULL, error);
 
 	if (err)
 		return err;
@@ -96,8 +98,8 @@ static int find_previous(struct work *work)
 	path_of(work, name, path);
 	if (access(path, F_OK) && errno == ENOENT)
 		return 0;
-	err = baleen_small_file_read(path, BALEEN_SET_MANIFEST_BYTES, &text, &n_bytes, NULL,
-				     work->error);
+	err = baleen_small_file_read(path, BALEEN_INPUT_NAMED, BALEEN_SET_MANIFEST_BYTES, &text,
+				     &n_bytes, NULL, work->error);
 	if (err)
 		return err;
 	err = baleen_set_manifest_parse(text, n_bytes, &work->before);

@@ -6,6 +6,7 @@
 #include "key/key_text.h"
 #include "state/drops.h"
 #include "state/rule_store_path.h"
+#include "state/sql.h"
 
 static const char schema[] = "CREATE TABLE IF NOT EXISTS seen ("
 			     "  netns INTEGER, ifindex INTEGER, source TEXT, rule TEXT,"
@@ -30,6 +31,8 @@ int baleen_drops_open(sqlite3 **db, bool for_writing, struct baleen_error *error
 
 	snprintf(path, sizeof(path), "%s/drops.db", baleen_rule_store_root(false));
 	err = for_writing ? baleen_rule_store_make_root(false, error) : 0;
+	if (!err)
+		err = baleen_sql_check_files(path, error);
 	if (err)
 		return err;
 	err = sqlite3_open_v2(path, &opened, flags, NULL);

@@ -10,6 +10,7 @@
 #include "state/feed_file.h"
 #include "util/fd.h"
 #include "util/fetch.h"
+#include "util/input.h"
 #include "util/write_file.h"
 
 static int copy_bytes(int from, int to, const char *path, struct baleen_error *error)
@@ -36,14 +37,11 @@ static int copy_bytes(int from, int to, const char *path, struct baleen_error *e
 
 int baleen_feed_copy_file(const char *path, struct baleen_error *error)
 {
-	int from = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), to = -1, err;
-	struct stat stat;
+	int from = baleen_input_open(path, BALEEN_INPUT_NAMED, error), to = -1, err;
 
-	if (from < 0 || fstat(from, &stat))
-		err = baleen_fail(error, errno, "%s: %m", path);
-	else if (!S_ISREG(stat.st_mode))
-		err = baleen_fail(error, EINVAL, "%s: neither a file nor a directory", path);
-	else if ((to = memfd_create("baleen-feed", MFD_CLOEXEC)) < 0)
+	if (from < 0)
+		return from;
+	if ((to = memfd_create("baleen-feed", MFD_CLOEXEC)) < 0)
 		err = baleen_fail(error, errno, "%s: memfd: %m", path);
 	else
 		err = copy_bytes(from, to, path, error);

@@ -136,7 +136,7 @@ static int get(struct work *work, const char *ends_with, u64 most, char **bytes,
 	snprintf(path, sizeof(path), "%.*s%s",
 		 (int)(work->name - work->url - (sizeof(FILE_URL) - 1)),
 		 work->url + sizeof(FILE_URL) - 1, ends_with);
-	return baleen_small_file_read(path, most, bytes, n_bytes, NULL, error);
+	return baleen_small_file_read(path, BALEEN_INPUT_NAMED, most, bytes, n_bytes, NULL, error);
 }
 
 /* --- the manifest ----------------------------------------------------------------- */
@@ -145,8 +145,8 @@ static int read_key(const struct work *work, struct baleen_minisign_public *key)
 {
 	size_t n_bytes;
 	char *text;
-	int err = baleen_small_file_read(work->ask->wanted->key, KEY_BYTES, &text, &n_bytes, NULL,
-					 work->error);
+	int err = baleen_small_file_read(work->ask->wanted->key, BALEEN_INPUT_NAMED, KEY_BYTES,
+					 &text, &n_bytes, NULL, work->error);
 
 	if (err)
 		return err;

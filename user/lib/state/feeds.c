@@ -13,6 +13,8 @@
 #include "state/rule_store_path.h"
 #include "state/set_feed.h"
 #include "state/sql.h"
+#include "util/input.h"
+#include "util/output.h"
 #include "util/url.h"
 #include "util/write_file.h"
 
@@ -401,9 +403,9 @@ static int write_copy(const struct baleen_rule_store *state, const char *path, i
 
 	if (unlink(path) && errno != ENOENT)
 		return -errno;
-	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	fd = baleen_output_make(AT_FDCWD, path, 0600);
 	if (fd < 0)
-		return -errno;
+		return fd;
 	err = baleen_rule_store_copy_bytes(from, fd, n_bytes);
 	if (!err)
 		err = sync_copy(state, fd);
@@ -477,11 +479,9 @@ int baleen_feed_open(const struct baleen_rule_store *state, const struct baleen_
 				   baleen_feed_name(feed).text);
 	while (generation) {
 		name = name_copy(state, feed->id, generation);
-		fd = open(name.path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-		if (fd >= 0)
+		fd = baleen_input_open(name.path, BALEEN_INPUT_OWN, error);
+		if (fd != -ENOENT)
 			return fd;
-		if (errno != ENOENT)
-			return baleen_fail(error, errno, "%s: %m", name.path);
 		generation = state->lock_fd < 0 ? next_generation(state, feed->id, generation) : 0;
 	}
 	return baleen_fail(error, EINVAL, "%s: is missing", name.path);

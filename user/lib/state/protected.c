@@ -11,6 +11,7 @@
 #include "net/device.h"
 #include "state/never_names.h"
 #include "state/protected.h"
+#include "util/input.h"
 
 /* A never-drop list is written by hand. */
 #define MAX_NEVER_BYTES (16u << 20)
@@ -91,16 +92,15 @@ static int read_never(const char *path, char **text, struct baleen_error *error)
 	*text = NULL;
 	if (!path[0])
 		return 0;
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	if (fd < 0 && errno == ENOENT && is_default_never(path))
+	fd = baleen_input_open(path, BALEEN_INPUT_NAMED, error);
+	if (fd == -ENOENT && is_default_never(path))
 		return 0;
 	if (fd < 0)
-		return baleen_fail(error, errno, "%.600s: %m", path);
+		return fd;
 	if (fstat(fd, &stat))
 		err = baleen_fail(error, errno, "%.600s: %m", path);
-	else if (!S_ISREG(stat.st_mode) || stat.st_size > MAX_NEVER_BYTES)
-		err = baleen_fail(error, EINVAL,
-				  "%.600s: no file, or too long for a never-drop list", path);
+	else if (stat.st_size > MAX_NEVER_BYTES)
+		err = baleen_fail(error, EINVAL, "%.600s: too long for a never-drop list", path);
 	else if ((err = read_whole(fd, stat.st_size, text)))
 		baleen_fail(error, -err, "%.600s: %s", path,
 			    err == -EINVAL ? "a NUL byte: not a list" : strerror(-err));

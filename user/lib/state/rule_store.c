@@ -16,6 +16,7 @@
 #include "util/announce.h"
 #include "util/fd.h"
 #include "util/lock.h"
+#include "util/output.h"
 
 static bool has(const struct baleen_rule_store *state, const char *name)
 {
@@ -277,10 +278,10 @@ bool baleen_rule_store_is_there(const char *device)
 static int make_file(const struct baleen_rule_store *state, const char *name,
 		     struct baleen_error *error)
 {
-	int fd = openat(state->lock_fd, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	int fd = baleen_output_make(state->lock_fd, name, 0600);
 
 	if (fd < 0)
-		return baleen_fail(error, errno, "%s/%s: %m", state->path, name);
+		return baleen_fail(error, -fd, "%s/%s: %s", state->path, name, strerror(-fd));
 	close(fd);
 	return 0;
 }

@@ -11,6 +11,7 @@
 #include "state/rule_store_schema.h"
 #include "state/sql.h"
 #include "util/announce.h"
+#include "util/output.h"
 
 /* --- feeds that no row speaks of --- */
 
@@ -169,7 +170,7 @@ int baleen_rule_store_mark(const struct baleen_rule_store *state, struct baleen_
 	err = baleen_rule_store_make_root(false, error);
 	if (err)
 		return err;
-	fd = open(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+	fd = baleen_output_own(path, error);
 	if (fd < 0)
 		return baleen_fail(error, errno, "%s: %m", path);
 	close(fd);

@@ -11,7 +11,9 @@
 #include "state/sql.h"
 #include "util/announce.h"
 #include "util/fd.h"
+#include "util/input.h"
 #include "util/lock.h"
+#include "util/output.h"
 
 static int fail_at(struct baleen_error *error, const char *path, int err)
 {
@@ -24,9 +26,9 @@ static int make_file(const char *directory, const char *name, struct baleen_erro
 	int fd;
 
 	snprintf(path, sizeof(path), "%s/%s", directory, name);
-	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	fd = baleen_output_make(AT_FDCWD, path, 0600);
 	if (fd < 0)
-		return fail_at(error, path, -errno);
+		return fail_at(error, path, fd);
 	close(fd);
 	return 0;
 }
@@ -36,13 +38,13 @@ static int make_file(const char *directory, const char *name, struct baleen_erro
 /* To another file system. */
 static int copy_file(const char *from, const char *to)
 {
-	int from_fd = open(from, O_RDONLY | O_NOFOLLOW | O_CLOEXEC), to_fd, err;
+	int from_fd = baleen_input_open(from, BALEEN_INPUT_OWN, NULL), to_fd, err;
 	u64 n_bytes;
 
 	if (from_fd < 0)
-		return -errno;
-	to_fd = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	err = to_fd < 0 ? -errno : baleen_rule_store_copy_bytes(from_fd, to_fd, &n_bytes);
+		return from_fd;
+	to_fd = baleen_output_make(AT_FDCWD, to, 0600);
+	err = to_fd < 0 ? to_fd : baleen_rule_store_copy_bytes(from_fd, to_fd, &n_bytes);
 	if (!err && fsync(to_fd))
 		err = -errno;
 	baleen_close_fd(&to_fd);

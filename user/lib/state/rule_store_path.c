@@ -16,6 +16,7 @@
 #include "net/netns.h"
 #include "state/rule_store_path.h"
 #include "util/announce.h"
+#include "util/input.h"
 #include "util/write_file.h"
 #include "xdp/pins.h"
 
@@ -130,7 +131,7 @@ int baleen_rule_store_unkept_name(const char *device, u64 inode, char *path)
 
 int baleen_boot_id(char *boot, struct baleen_error *error)
 {
-	FILE *file = fopen(BOOT_ID, "re");
+	FILE *file = baleen_input_stream(BOOT_ID, BALEEN_INPUT_SYSTEM, NULL);
 	int err = 0;
 
 	if (!file || !fgets(boot, BALEEN_BOOT_ID, file))

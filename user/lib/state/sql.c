@@ -10,6 +10,8 @@
 #include <unistd.h>
 
 #include "state/sql.h"
+#include "util/input.h"
+#include "util/output.h"
 
 /* Writers have the lock of the directory; what is waited for is a reader that
  * reads the log after a power cut, or a writer that closes.
@@ -43,8 +45,11 @@ static const char *file_of(const struct baleen_rule_store *state)
 
 static int errno_of(sqlite3 *db)
 {
-	int system_errno = sqlite3_system_errno(db);
+	int last_errno = errno, system_errno = sqlite3_system_errno(db);
 
+	/* SQLite forgets that of a COMMIT. Of the two that mean no room, none is an old one. */
+	if (!system_errno && (last_errno == EFBIG || last_errno == EDQUOT))
+		system_errno = last_errno;
 	switch (sqlite3_errcode(db)) {
 	case SQLITE_FULL: return ENOSPC;
 	case SQLITE_CORRUPT:
@@ -76,8 +81,8 @@ int baleen_sql_fail(const struct baleen_rule_store *state, struct baleen_error *
 int baleen_sql_damaged(const struct baleen_rule_store *state, const char *what,
 		       struct baleen_error *error)
 {
-	return baleen_fail(error, EINVAL, "%s/%s: damaged: %s", directory_of(state),
-			   file_of(state), what);
+	return baleen_fail(error, EINVAL, "%s/%s: damaged: %s", directory_of(state), file_of(state),
+			   what);
 }
 
 /* The database of a state as a URI: any path, with or without parameters. */
@@ -156,11 +161,32 @@ static bool is_immutable(const struct baleen_rule_store *state)
 	return !statvfs(directory_of(state), &disk) && disk.f_flag & ST_RDONLY && access(log, F_OK);
 }
 
+int baleen_sql_check_files(const char *path, struct baleen_error *error)
+{
+	static const char *const suffixes[] = { "", "-wal", "-shm", "-journal" };
+	char file[BALEEN_RULE_STORE_PATH_BYTES + 64];
+
+	for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
+		int err;
+
+		snprintf(file, sizeof(file), "%s%s", path, suffixes[i]);
+		err = baleen_input_check(file, error);
+		if (err && err != -ENOENT)
+			return err;
+	}
+	return 0;
+}
+
 int baleen_sql_open(struct baleen_rule_store *state, bool for_writing, struct baleen_error *error)
 {
 	int flags = for_writing ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY;
+	char path[BALEEN_RULE_STORE_PATH_BYTES + 64];
 	int err;
 
+	snprintf(path, sizeof(path), "%s/%s", directory_of(state), file_of(state));
+	err = baleen_sql_check_files(path, error);
+	if (err)
+		return err;
 	state->statements = calloc(BALEEN_MAX_STATEMENTS, sizeof(*state->statements));
 	if (!state->statements)
 		return baleen_fail(error, ENOMEM, "no memory for %s", state->path);
@@ -168,7 +194,7 @@ int baleen_sql_open(struct baleen_rule_store *state, bool for_writing, struct ba
 	/* On a full disk there is no room for what its users share in memory: then it
 	 * is for one alone. A filter is to be restored on a full disk, too.
 	 */
-	if (err && errno_of(state->db) == ENOSPC) {
+	if (err && (errno_of(state->db) == ENOSPC || errno_of(state->db) == EFBIG)) {
 		sqlite3_close(state->db);
 		err = open_with(state, SQLITE_OPEN_READWRITE, "",
 				"PRAGMA locking_mode = EXCLUSIVE");
@@ -207,7 +233,7 @@ void baleen_sql_sync(const struct baleen_rule_store *state)
 	int fd;
 
 	name_log(state, log);
-	fd = open(log, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	fd = baleen_input_open(log, BALEEN_INPUT_OWN, NULL);
 	if (fd < 0)
 		return;
 	fdatasync(fd);
@@ -251,9 +277,9 @@ int baleen_sql_copy_into(const struct baleen_rule_store *from, const char *direc
 
 	snprintf(to.path, sizeof(to.path), "%s", directory);
 	snprintf(path, sizeof(path), "%s/" BALEEN_RULE_STORE_DB, to.path);
-	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	fd = baleen_output_make(AT_FDCWD, path, 0600);
 	if (fd < 0)
-		return baleen_fail(error, errno, "%s: %m", path);
+		return baleen_fail(error, -fd, "%s: %s", path, strerror(-fd));
 	close(fd);
 	err = baleen_sql_open(&to, true, error);
 	if (err)

@@ -71,6 +71,17 @@ static inline struct baleen_sql_value baleen_sql_text(const char *text)
 			sizeof(struct baleen_sql_value)
 
 /**
+ * baleen_sql_check_files() - are the files of a database Baleen's own?
+ * @path: path of the database
+ * @error: filled in on failure
+ *
+ * SQLite would wait for a FIFO, and write through a link.
+ *
+ * Return: 0, also when there are none; -EINVAL or -EPERM as baleen_input_open().
+ */
+int baleen_sql_check_files(const char *path, struct baleen_error *error);
+
+/**
  * baleen_sql_open() - open a database
  * @state: path and is_kept are set; db and statements are filled in
  * @for_writing: by the only writer, else for reading

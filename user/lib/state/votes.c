@@ -12,6 +12,7 @@
 #include "state/votes.h"
 #include "util/announce.h"
 #include "util/lock.h"
+#include "util/output.h"
 #include "util/small_file.h"
 
 #define FILE_NAME "votes"
@@ -87,7 +88,10 @@ static char *read_file(const char *path)
 	size_t n_bytes;
 	char *text;
 
-	return baleen_small_file_read(path, MAX_BYTES, &text, &n_bytes, NULL, NULL) ? NULL : text;
+	return baleen_small_file_read(path, BALEEN_INPUT_OWN, MAX_BYTES, &text, &n_bytes, NULL,
+				      NULL) ?
+		       NULL :
+		       text;
 }
 
 static int each_vote(int (*visit)(const struct baleen_vote *vote, void *data), void *data)
@@ -176,7 +180,7 @@ static int write_votes(struct change *change, struct baleen_error *error)
 		change->n += strlen(change->text + change->n);
 	}
 	path_of(path);
-	err = baleen_small_file_replace(path, 0644, change->text, change->n, error);
+	err = baleen_output_write(path, BALEEN_OUTPUT_NAMED, 0644, change->text, change->n, error);
 	free(change->text);
 	return err ? err : 1;
 }

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "util/announce.h"
+#include "util/output.h"
 
 const char *baleen_run_root(void)
 {
@@ -32,7 +33,7 @@ void baleen_announce(void)
 	if (baleen_announce_path(path, sizeof(path)) ||
 	    (mkdir(baleen_run_root(), 0700) && errno != EEXIST))
 		return;
-	fd = open(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+	fd = baleen_output_own(path, NULL);
 	if (fd < 0)
 		return;
 	futimens(fd, NULL);

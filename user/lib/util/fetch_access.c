@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "util/fetch_access.h"
+#include "util/input.h"
 
 /* Size of a file; all of its values have room. */
 #define MAX_BYTES (BALEEN_FETCH_HEADERS + BALEEN_FETCH_USER)
@@ -24,8 +25,6 @@ static int check_owner(int fd, const char *path, struct baleen_error *error)
 
 	if (fstat(fd, &file))
 		return baleen_fail(error, errno, "%s: %m", path);
-	if (!S_ISREG(file.st_mode))
-		return baleen_fail(error, EINVAL, "%s: is no file", path);
 	if (file.st_uid && file.st_uid != geteuid())
 		return baleen_fail(error, EACCES, "%s: is not root's: 'chown root %s' first", path,
 				   path);
@@ -38,12 +37,11 @@ static int check_owner(int fd, const char *path, struct baleen_error *error)
 
 static int read_text(const char *path, char *text, size_t *n, struct baleen_error *error)
 {
-	/* A FIFO would keep us waiting. */
-	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC), err;
+	int fd = baleen_input_open(path, BALEEN_INPUT_NAMED, error), err;
 	ssize_t n_read;
 
 	if (fd < 0)
-		return baleen_fail(error, errno, "%s: %m", path);
+		return fd;
 	err = check_owner(fd, path, error);
 	n_read = err ? 0 : read(fd, text, MAX_BYTES + 1);
 	if (n_read < 0)

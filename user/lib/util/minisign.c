@@ -266,7 +266,8 @@ static int read_secret(const char *path, struct secret_line *secret, struct bale
 	char *text;
 	u32 mode;
 	size_t n;
-	int err = baleen_small_file_read(path, FILE_MAX, &text, &n, &mode, error);
+	int err = baleen_small_file_read(path, BALEEN_INPUT_TYPED_FILE, FILE_MAX, &text, &n, &mode,
+					 error);
 
 	if (err)
 		return err;

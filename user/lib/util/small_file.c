@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Small files, written and read whole. */
+/* Small files, made and read whole. */
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "util/output.h"
 #include "util/small_file.h"
 #include "util/write_file.h"
 
@@ -39,10 +40,10 @@ static int fill(int fd, u32 mode, const void *bytes, size_t n_bytes)
 int baleen_small_file_make(const char *path, u32 mode, const void *bytes, size_t n_bytes,
 			   struct baleen_error *error)
 {
-	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode), err;
+	int fd = baleen_output_make(AT_FDCWD, path, mode), err;
 
 	if (fd < 0)
-		return baleen_fail(error, errno, "%s: %m", path);
+		return baleen_fail(error, -fd, "%s: %s", path, strerror(-fd));
 	err = fill(fd, mode, bytes, n_bytes);
 	if (!err)
 		err = sync_name(path);
@@ -50,26 +51,6 @@ int baleen_small_file_make(const char *path, u32 mode, const void *bytes, size_t
 		return 0;
 	unlink(path);
 	return baleen_fail(error, -err, "%s: %s", path, strerror(-err));
-}
-
-int baleen_small_file_replace(const char *path, u32 mode, const void *bytes, size_t n_bytes,
-			      struct baleen_error *error)
-{
-	char *aside;
-	int fd, err;
-
-	if (asprintf(&aside, "%s.new", path) < 0)
-		return baleen_no_memory(error);
-	fd = open(aside, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, mode);
-	err = fd < 0 ? -errno : fill(fd, mode, bytes, n_bytes);
-	if (!err && rename(aside, path))
-		err = -errno;
-	if (err && fd >= 0)
-		unlink(aside);
-	if (!err)
-		err = sync_name(path);
-	free(aside);
-	return err ? baleen_fail(error, -err, "%s: %s", path, strerror(-err)) : 0;
 }
 
 /* As far as the end, which is to come before the buffer is full. */
@@ -93,20 +74,18 @@ static int read_all(int fd, char *bytes, size_t room, size_t *n_bytes)
 	return -EFBIG;
 }
 
-int baleen_small_file_read(const char *path, size_t most, char **bytes, size_t *n_bytes, u32 *mode,
-			   struct baleen_error *error)
+int baleen_small_file_read(const char *path, enum baleen_input kind, size_t most, char **bytes,
+			   size_t *n_bytes, u32 *mode, struct baleen_error *error)
 {
-	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC), err = 0;
+	int fd = baleen_input_open(path, kind, error), err = 0;
 	char *buffer = NULL;
 	struct stat file;
 	size_t n = 0;
 
 	if (fd < 0)
-		return baleen_fail(error, errno, "%s: %m", path);
+		return fd;
 	if (fstat(fd, &file))
 		err = -errno;
-	else if (!S_ISREG(file.st_mode))
-		err = -EINVAL;
 	else if ((u64)file.st_size > most)
 		err = -EFBIG;
 	if (!err) {
@@ -116,8 +95,7 @@ int baleen_small_file_read(const char *path, size_t most, char **bytes, size_t *
 	close(fd);
 	if (err) {
 		free(buffer);
-		return baleen_fail(error, -err, "%s: %s", path,
-				   err == -EINVAL ? "not a file" : strerror(-err));
+		return baleen_fail(error, -err, "%s: %s", path, strerror(-err));
 	}
 	buffer[n] = '\0';
 	*bytes = buffer;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Small files, such as keys and signatures, written and read whole.
+ * Small files, such as keys and signatures, made and read whole.
  */
 #ifndef BALEEN_SMALL_FILE_H
 #define BALEEN_SMALL_FILE_H
@@ -8,6 +8,7 @@
 #include <baleen/port.h>
 
 #include "util/error.h"
+#include "util/input.h"
 
 /**
  * baleen_small_file_make() - write a file that is not there
@@ -25,24 +26,9 @@ int baleen_small_file_make(const char *path, u32 mode, const void *bytes, size_t
 			   struct baleen_error *error);
 
 /**
- * baleen_small_file_replace() - write a file, in place of one that may be there
- * @path: of the file; PATH.new is used meanwhile, so two do not do this at once
- * @mode: its mode
- * @bytes: its bytes
- * @n_bytes: how many
- * @error: filled in on failure
- *
- * The old file stays until the new one is whole; file and name are on disk when it returns.
- *
- * Return: 0 or a negative errno; then the old file is there, or the new one is, whose name may be
- * lost with the power.
- */
-int baleen_small_file_replace(const char *path, u32 mode, const void *bytes, size_t n_bytes,
-			      struct baleen_error *error);
-
-/**
  * baleen_small_file_read() - read a file whole
  * @path: of a regular file
+ * @kind: whence the path comes; not BALEEN_INPUT_TYPED
  * @most: bytes that it may have
  * @bytes: its bytes and a NUL byte behind them, to be freed by the caller
  * @n_bytes: how many, without the NUL byte
@@ -51,7 +37,7 @@ int baleen_small_file_replace(const char *path, u32 mode, const void *bytes, siz
  *
  * Return: 0; -EFBIG; a negative errno.
  */
-int baleen_small_file_read(const char *path, size_t most, char **bytes, size_t *n_bytes, u32 *mode,
-			   struct baleen_error *error);
+int baleen_small_file_read(const char *path, enum baleen_input kind, size_t most, char **bytes,
+			   size_t *n_bytes, u32 *mode, struct baleen_error *error);
 
 #endif /* BALEEN_SMALL_FILE_H */

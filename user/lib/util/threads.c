@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "util/input.h"
 #include "util/threads.h"
 
 /* 0 until it is asked for the first time how many there are. */
@@ -24,7 +25,7 @@ static u32 of_affinity(void)
 static u32 of_quota(const char *path)
 {
 	unsigned long long quota, period;
-	FILE *file = fopen(path, "re");
+	FILE *file = baleen_input_stream(path, BALEEN_INPUT_SYSTEM, NULL);
 	u32 n = BALEEN_MAX_THREADS;
 
 	if (!file)
@@ -41,7 +42,7 @@ static u32 of_control_group(void)
 {
 	char group[512] = "", path[sizeof(group) + 64], *slash;
 	u32 least = BALEEN_MAX_THREADS, n;
-	FILE *file = fopen("/proc/self/cgroup", "re");
+	FILE *file = baleen_input_stream("/proc/self/cgroup", BALEEN_INPUT_SYSTEM, NULL);
 
 	if (!file)
 		return least;

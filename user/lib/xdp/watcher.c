@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "util/fd.h"
+#include "util/input.h"
 #include "xdp/watcher.h"
 
 /* Does /proc/PID/fdinfo/FD tell of a read lock of an open file? Like
@@ -14,7 +15,7 @@
  */
 static bool has_lock(int fdinfo, const char *fd)
 {
-	int file = openat(fdinfo, fd, O_RDONLY | O_CLOEXEC);
+	int file = baleen_input_open_at(fdinfo, fd, fd, BALEEN_INPUT_SYSTEM, NULL);
 	char line[256];
 	FILE *stream = file < 0 ? NULL : fdopen(file, "r");
 	bool found = false;
@@ -64,7 +65,7 @@ static void describe(const char *process, struct baleen_watcher *watcher)
 
 	*watcher = (struct baleen_watcher){ .pid = atoi(process), .name = "?" };
 	snprintf(path, sizeof(path), "/proc/%s/comm", process);
-	stream = fopen(path, "re");
+	stream = baleen_input_stream(path, BALEEN_INPUT_SYSTEM, NULL);
 	if (!stream)
 		return;
 	if (fgets(watcher->name, sizeof(watcher->name), stream))
