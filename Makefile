@@ -313,6 +313,8 @@ build/unit/%: build/asan/tests/unit/%.o build/asan/libbaleen.a
 	@mkdir -p $(@D)
 	$(CC) $(SANITIZE) -o $@ $(filter %.o,$^) build/asan/libbaleen.a -lcmocka -lcurl -lz -lm $(LIBS)
 
+build/unit/test_http_listen: build/asan/user/daemon/http_listen.o
+build/unit/test_http_listen: LIBS += -lmicrohttpd -Wl,--wrap=baleen_monotonic_ms
 build/unit/test_redis: build/asan/user/fleetd/redis.o
 build/unit/test_redis: LIBS += -lhiredis -lgnutls
 

@@ -43,6 +43,15 @@ get()
 	curl -s -o "$1" -w '%{http_code}' "${@:2}"
 }
 
+# part FILE: until there is the head of a digest in it
+part()
+{
+	for ((i = 0; i < 400; i++)); do
+		[ "$(stat -c %s "$1" 2>/dev/null || echo 0)" -lt 128 ] || return 0
+		sleep 0.05
+	done
+}
+
 : >served
 : >said
 [ "$(id -u)" -ne 0 ] || chown 65534:65534 served said
@@ -160,10 +169,7 @@ stop
 serve --pause 60s counting.bln
 curl -sN -o part "$url" &
 client=$!
-for ((i = 0; i < 400; i++)); do
-	[ "$(stat -c %s part 2>/dev/null || echo 0)" -lt 128 ] || break
-	sleep 0.05
-done
+part part
 is "in the pause the head has left, alone" "$(stat -c %s part)" 128
 is "others are served meanwhile" "$(curl -sI -o no -w '%{http_code}' "$url")" 200
 check "a signal ends it in the pause, too" stop
@@ -173,4 +179,47 @@ is "after the pause comes the rest" "$(get whole "$url")" 200
 check "behind the same head" cmp -n 128 whole part
 baleen icp seed -o back.bln whole
 is "with all that is in" "$(baleen match -c -f urls.list back.bln)" 200
+stop
+
+# --- readers that take their time ---------------------------------------------
+
+urls 1 100 >urls.list
+serve --pause 60s --capacity 1000 urls.list
+readers=()
+for n in 1 2 3 4 5; do
+	urls 1 $((n * 100)) >urls.next
+	mv urls.next urls.list
+	curl -sN -o "held$n" "$url" &
+	readers+=($!)
+	part "held$n"
+done
+is "readers hold three digests at the most" "$(md5sum held[1-5] | cut -d' ' -f1 | uniq | wc -l)" 3
+check "others get the last of these" cmp held3 held5
+for n in {1..20}; do
+	curl -sN -o "many$n" "$url" &
+	readers+=($!)
+	part "many$n"
+done
+for ((i = 0; i < 400; i++)); do
+	kill -0 "${readers[0]}" 2>/dev/null || break
+	sleep 0.05
+done
+check_status "an address has 16 readers, and the first makes room" 1 kill -0 "${readers[0]}"
+kill "${readers[@]}" 2>/dev/null
+stop
+wait "${readers[@]}" 2>/dev/null
+serve --pause 0 --capacity 1000 urls.list
+for n in 1 2 3 4 5; do
+	urls 1 $((n * 100)) >urls.next
+	mv urls.next urls.list
+	get "whole$n" "$url" >/dev/null
+done
+is "who reads to the end gets each" "$(md5sum whole[1-5] | cut -d' ' -f1 | uniq | wc -l)" 5
+mv urls.list urls.next
+mkfifo urls.list
+is "a FIFO in place of a list" "$(get held "$url")" 200
+check "keeps nobody waiting" cmp held whole5
+check "and is told" grep -q 'urls.list: not a regular file' said
+rm urls.list
+mv urls.next urls.list
 stop

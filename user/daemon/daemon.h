@@ -27,6 +27,7 @@
 #include <sqlite3.h>
 #include <systemd/sd-event.h>
 
+#include "daemon/http_listen.h"
 #include "report/metrics_source.h"
 
 /* Pause before the next attempt when another writer holds the lock. */
@@ -88,7 +89,6 @@ struct daemon_logged {
  * @known: the devices that exist
  * @http: the HTTP server
  * @http_timer: closes slow connections
- * @http_was_full: as many clients as it lets in were there
  * @me: metrics of baleend itself
  * @counts: counts of tables, for the metrics
  * @seen: sampled drops, for 'baleen why'; NULL when they cannot be stored
@@ -118,9 +118,8 @@ struct daemon {
 	sd_event_source *arrivals;
 	int link_fd; /* -1: none */
 	struct known *known;
-	struct MHD_Daemon *http;
+	struct http_server http;
 	sd_event_source *http_timer;
-	bool http_was_full;
 	struct baleen_metrics_daemon me;
 	struct baleen_metrics_counts counts;
 	sqlite3 *seen;

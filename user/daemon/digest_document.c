@@ -16,6 +16,9 @@
 /* A copy of a live filter is used for so long. */
 #define LIVE_MS 1000
 
+/* The current one, and those that readers have not read to the end. */
+#define MAX_DOCUMENTS 3
+
 /* Identity of a file; zeros for a missing file and for a live filter. */
 struct digest_seen {
 	dev_t device;
@@ -211,6 +214,8 @@ static int make(struct digest_maker *maker)
 		return EXIT_FAILED;
 	}
 	made->n_users = 1;
+	made->maker = maker;
+	maker->n_documents++;
 	maker->read_at_ms = baleen_monotonic_ms();
 	if (make_all(maker, made)) {
 		digest_document_put(made);
@@ -279,11 +284,17 @@ int digest_maker_start(struct digest_maker *maker)
 	return make(maker);
 }
 
+/* One that nobody reads makes way for the next. */
+static bool may_make(const struct digest_maker *maker)
+{
+	return maker->n_documents < MAX_DOCUMENTS || maker->now->n_users == 1;
+}
+
 struct digest_document *digest_maker_collect(struct digest_maker *maker)
 {
 	bool is_old = maker->is_live && baleen_monotonic_ms() - maker->read_at_ms >= LIVE_MS;
 
-	if (has_changed(maker) || (is_old && !maker->lost_file)) {
+	if (may_make(maker) && (has_changed(maker) || (is_old && !maker->lost_file))) {
 		make(maker);
 		if (maker->lost_file)
 			complain("the digest of before is served on");
@@ -298,6 +309,7 @@ void digest_document_put(struct digest_document *document)
 {
 	if (!document || --document->n_users)
 		return;
+	document->maker->n_documents--;
 	free(document->bytes);
 	free(document);
 }

@@ -19,6 +19,7 @@
  * @share: share of its bits that are set
  * @modified_s: time of its last change; later than that of the previous digest
  * @n_users: references; the last user frees it
+ * @maker: counts it
  */
 struct digest_document {
 	void *bytes;
@@ -27,6 +28,7 @@ struct digest_document {
 	double share;
 	time_t modified_s;
 	u32 n_users;
+	struct digest_maker *maker;
 };
 
 /**
@@ -42,6 +44,7 @@ struct digest_document {
  * @is_full: warned that more bits are set than Squid accepts
  * @said: the last message, so that it is printed once; empty after a success
  * @now: the current document, or NULL
+ * @n_documents: in memory; slow readers keep those of before
  */
 struct digest_maker {
 	struct list_options options;
@@ -55,13 +58,15 @@ struct digest_maker {
 	bool is_full;
 	char said[1024];
 	struct digest_document *now;
+	u32 n_documents;
 };
 
 /* Makes the first document; 0, or EXIT_FAILED after a message. */
 int digest_maker_start(struct digest_maker *maker);
 
 /* Returns the current document and adds a user; NULL when a live filter cannot be read. When
- * a file is damaged, missing or does not fit, the old document stays, after a message.
+ * a file is damaged, missing or does not fit, the old document stays, after a message. It also
+ * stays while readers hold the two before it: slow ones cannot fill the memory.
  */
 struct digest_document *digest_maker_collect(struct digest_maker *maker);
 

@@ -17,9 +17,17 @@
 #include "net/listen_address.h"
 #include "util/clock.h"
 
-#define MAX_CLIENTS 256
-#define CLIENT_TIMEOUT_S 30
 #define BUFFER_BYTES 65536
+
+/* A digest of a million entries needs 20 kbit/s. */
+#define DEADLINE_MS 300000
+
+static const struct http_limits limits = {
+	.n_clients = 256,
+	.n_of_address = 16,
+	.silence_s = 30,
+	.deadline_ms = DEADLINE_MS,
+};
 
 /* Room for a date of RFC 7231. */
 #define DATE_TEXT 32
@@ -49,13 +57,13 @@ struct transfer {
 /**
  * struct server - the server while it runs
  * @how: the options
- * @http: the handle of libmicrohttpd
+ * @http: what listens
  * @transfers: the open ones
  * @is_ending: no more pauses
  */
 struct server {
 	const struct digest_server *how;
-	struct MHD_Daemon *http;
+	struct http_server http;
 	struct transfer *transfers;
 	bool is_ending;
 };
@@ -271,13 +279,9 @@ static int loop(struct server *server, int epoll_fd, int signal_fd)
 	};
 
 	while (!polled[1].revents) {
-		MHD_UNSIGNED_LONG_LONG http_ms;
-		int wait_ms;
+		int http_ms = http_run(&server->http), wait_ms = resume(server, false);
 
-		MHD_run(server->http);
-		wait_ms = resume(server, false);
-		if (MHD_get_timeout(server->http, &http_ms) == MHD_YES &&
-		    (wait_ms < 0 || http_ms < (u64)wait_ms))
+		if (http_ms >= 0 && (wait_ms < 0 || http_ms < wait_ms))
 			wait_ms = http_ms;
 		if (poll(polled, 2, wait_ms) < 0 && errno != EINTR) {
 			complain("cannot wait for clients: %m");
@@ -299,9 +303,9 @@ static int run(struct server *server,
 	       void (*on_ready)(const struct digest_server *server, u32 port))
 {
 	const union MHD_DaemonInfo *epoll =
-		MHD_get_daemon_info(server->http, MHD_DAEMON_INFO_EPOLL_FD);
+		MHD_get_daemon_info(server->http.http, MHD_DAEMON_INFO_EPOLL_FD);
 	const union MHD_DaemonInfo *port =
-		MHD_get_daemon_info(server->http, MHD_DAEMON_INFO_BIND_PORT);
+		MHD_get_daemon_info(server->http.http, MHD_DAEMON_INFO_BIND_PORT);
 	int signal_fd = open_signals(), err;
 
 	if (!epoll || !port || signal_fd < 0) {
@@ -314,7 +318,7 @@ static int run(struct server *server,
 	/* The library does not stop while connections are suspended. */
 	server->is_ending = true;
 	resume(server, true);
-	MHD_run(server->http);
+	MHD_run(server->http.http);
 	return err;
 }
 
@@ -322,14 +326,17 @@ int digest_serve(const struct digest_server *how,
 		 void (*on_ready)(const struct digest_server *server, u32 port))
 {
 	struct server server = { .how = how };
-	int err = http_listen(&how->address, MHD_ALLOW_SUSPEND_RESUME, on_request, &server,
-			      MAX_CLIENTS, CLIENT_TIMEOUT_S, &server.http);
+	struct http_limits with_pause = limits;
+	int err;
 
+	with_pause.deadline_ms += how->pause_ms;
+	err = http_listen(&server.http, &how->address, &with_pause, MHD_ALLOW_SUSPEND_RESUME,
+			  on_request, &server);
 	if (err) {
 		complain_listen(how, -err);
 		return EXIT_FAILED;
 	}
 	err = run(&server, on_ready);
-	MHD_stop_daemon(server.http);
+	http_end(&server.http);
 	return err;
 }

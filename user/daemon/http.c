@@ -12,10 +12,14 @@
 #include "release.h"
 
 #define TEXTFILE_US 15000000ull
-#define MAX_CLIENTS 32
-#define CLIENT_TIMEOUT_S 5
-/* A full server stops listening; it starts again in the round after a client left. */
-#define FULL_TICK_MS 1000
+
+/* Prometheus waits for 10 seconds, unless it is told otherwise. */
+static const struct http_limits limits = {
+	.n_clients = 32,
+	.n_of_address = 8,
+	.silence_s = 5,
+	.deadline_ms = 10000,
+};
 
 static const struct baleen_metrics_release release = { .version = BALEEN_RELEASE, .is_set = 1 };
 
@@ -98,31 +102,15 @@ static enum MHD_Result on_request(void *data, struct MHD_Connection *connection,
 	return answer_metrics(data, connection);
 }
 
-static bool is_full(struct daemon *daemon)
-{
-	const union MHD_DaemonInfo *info =
-		MHD_get_daemon_info(daemon->http, MHD_DAEMON_INFO_CURRENT_CONNECTIONS);
-
-	return info && info->num_connections >= MAX_CLIENTS;
-}
-
 /* The timer closes slow connections in time, even without other traffic. Without a client
  * there is nothing to wait for.
  */
 static void serve(struct daemon *daemon)
 {
-	MHD_UNSIGNED_LONG_LONG wait_ms;
-	bool was_full = daemon->http_was_full, waits;
+	int wait_ms = http_run(&daemon->http);
 
-	MHD_run(daemon->http);
-	daemon->http_was_full = is_full(daemon);
-	waits = MHD_get_timeout(daemon->http, &wait_ms) == MHD_YES;
-	if ((was_full || daemon->http_was_full) && (!waits || wait_ms > FULL_TICK_MS)) {
-		waits = true;
-		wait_ms = FULL_TICK_MS;
-	}
-	if (waits)
-		timer_set(daemon->http_timer, wait_ms * 1000);
+	if (wait_ms >= 0)
+		timer_set(daemon->http_timer, wait_ms * 1000ull);
 	else
 		sd_event_source_set_enabled(daemon->http_timer, SD_EVENT_OFF);
 }
@@ -150,15 +138,14 @@ static int listen_http(struct daemon *daemon)
 		notify(daemon, LOG_ERR, NULL, "--listen '%s': not ADDRESS:PORT or off", where);
 		return -EINVAL;
 	}
-	err = http_listen(&address, 0, on_request, daemon, MAX_CLIENTS, CLIENT_TIMEOUT_S,
-			  &daemon->http);
+	err = http_listen(&daemon->http, &address, &limits, 0, on_request, daemon);
 	if (err) {
 		/* Go on without metrics: bans must still expire. */
 		errno = -err;
 		notify(daemon, LOG_ERR, NULL, "cannot serve metrics at %s: %m", where);
 		return 0;
 	}
-	info = MHD_get_daemon_info(daemon->http, MHD_DAEMON_INFO_EPOLL_FD);
+	info = MHD_get_daemon_info(daemon->http.http, MHD_DAEMON_INFO_EPOLL_FD);
 	err = timer_make(daemon, &daemon->http_timer, 0, on_silence);
 	if (err >= 0)
 		err = sd_event_add_io(daemon->event, NULL, info->epoll_fd, EPOLLIN, on_traffic,
@@ -180,6 +167,5 @@ int http_start(struct daemon *daemon)
 
 void http_stop(struct daemon *daemon)
 {
-	if (daemon->http)
-		MHD_stop_daemon(daemon->http);
+	http_end(&daemon->http);
 }
