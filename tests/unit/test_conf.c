@@ -449,6 +449,9 @@ static void test_defaults(void **state)
 	assert_int_equal(parse(R "\nwiden 8 in /24, 8 in /48,\n", &conf, NULL), -EINVAL);
 	assert_int_equal(parse(R "\nwiden 8 in /128\n", &conf, NULL), -EINVAL);
 	assert_int_equal(parse(R "\nwiden -8 in /24\n", &conf, NULL), -EINVAL);
+	assert_int_equal(parse("guard-sessions none\n" R, &conf, NULL), 0);
+	assert_int_equal(conf.rules.guard_sessions, BALEEN_GUARD_NONE);
+	baleen_conf_free(&conf);
 	assert_int_equal(parse("guard-sessions some\n" R, &conf, NULL), -EINVAL);
 	assert_int_equal(parse(R "\nban-width 31\n", &conf, NULL), -EINVAL);
 	assert_int_equal(parse(R "\nban-width 129\n", &conf, NULL), -EINVAL);

@@ -315,6 +315,28 @@ changed, native" baleen apply
 	is "is dropped again" "$(verdicts)" PDDDDPPP
 }
 
+# Somebody on a feed has this host open a session, and keeps it.
+# shellcheck disable=SC2016 # for the inner shell
+try_sessions()
+{
+	ip -n "$A" addr add 10.66.0.77/24 dev veth-a
+	ip -n "$B" neigh replace 10.66.0.77 lladdr "$(mac "$A" veth-a)" dev veth-b
+	printf '%s\n' 8.8.8.0/24 9.9.9.0/24 10.66.0.77 >"$L/bad"
+	conf "guard-sessions all" "rule bad drop" "  feed $L/bad" "  special keep"
+	is "guard-sessions all, outgoing, own, outgoing, none: one that this host opened" \
+		"$("$ROOT/build/tools/session" "/run/netns/$A" "/run/netns/$B" 10.66.0.77 \
+			nsenter --net="/run/netns/$B" -- bash -c '
+				for word in all outgoing own outgoing none; do
+					sed -i "s/^guard-sessions .*/guard-sessions $word/" "$2"
+					"$0" apply >/dev/null || [ $? -eq 3 ] || exit
+					"$1" veth-b 10.66.0.77 8.8.8.8
+				done' "$BALEEN" "$VERDICT" "$CONF" | tr '\n' ' ')" "PD PD DD PD DD "
+	ip -n "$A" addr del 10.66.0.77/24 dev veth-a
+	printf '%s\n' 8.8.8.0/24 9.9.9.0/24 10.66.0.1 >"$L/bad"
+	conf "rule bad drop" "  feed $L/bad" "  special keep"
+	check_status "and back" 3 baleen apply
+}
+
 # Special-purpose ranges are taken out of a list that is swapped in as they are of a feed.
 try_swap()
 {
@@ -561,6 +583,7 @@ try_policy
 try_feeds
 try_directory
 try_never
+try_sessions
 try_swap
 try_drift
 try_take_over
