@@ -3,7 +3,7 @@
 #
 # Others may write where Baleen reads and writes: the directory of node_exporter, that of a
 # feed. A link or a FIFO there neither costs root a file nor keeps anything waiting, and one in
-# place of a configuration or a state is told.
+# place of a configuration or a state is told. So is a limit on the size of files.
 
 # shellcheck source=tests/lib.sh
 source "$(dirname "$0")/../lib.sh"
@@ -154,6 +154,41 @@ try_state()
 	check "the state is as before" baleen add veth-b:bad 198.51.100.7 --ttl 1h
 }
 
+# --- a limit on the size of files ----------------------------------------------------
+
+# limited KB COMMAND...: no file of it becomes larger. The signal would end it between what it
+# has done and what it has not.
+# shellcheck disable=SC2016 # for the inner shell
+limited()
+{
+	in_ns "$B" timeout 20 bash -c 'ulimit -f "$1" && shift && exec "$0" "$@"' "$BALEEN" "$@"
+}
+
+try_limit()
+{
+	local log n kb
+
+	fails "a limit on files: build" 1 "limited.bln: File too large" \
+		limited 0 build -o limited.bln list
+	check "nothing is left" test ! -e limited.bln
+	fails "add, with less than the state has" 1 "$STATE: File too large" \
+		limited 20 add veth-b:bad 198.51.100.8 --ttl 1h
+	is "and it is so" "$(verdicts 198.51.100.8)" P
+	# The state has room, its log has none: like a full disk.
+	kb=$(($(stat -c %s "$STATE") / 1024 + 4))
+	for n in {1..40}; do
+		log=$(stat -c %s "$STATE-wal" 2>/dev/null)
+		[ "${log:-0}" -lt $((kb * 1024)) ] || break
+		baleen add veth-b:bad "192.0.2.$n" --ttl 1h >/dev/null
+	done
+	check "a long log" test "${log:-0}" -ge $((kb * 1024))
+	fails "add, with less than the log has" 4 "in force, but not kept" \
+		limited "$kb" add veth-b:bad 198.51.100.8 --ttl 1h
+	is "is in force" "$(verdicts 198.51.100.8)" D
+	check "without a limit all is kept" baleen add veth-b:bad 198.51.100.10 --ttl 1h
+	is "that one, too" "$(baleen list veth-b:bad | grep -c '198\.51\.100\.\(8\|10\) ')" 2
+}
+
 cd "$TMP" || bail "no directory"
 echo 203.0.113.7 >list
 cp list feeds/list
@@ -164,3 +199,4 @@ try_outputs
 try_feeds
 try_configurations
 try_state
+try_limit

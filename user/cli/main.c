@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The table of commands, in the groups and the order of baleen(8). */
 #include <fcntl.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -9,6 +8,7 @@
 #include "cli/common/options.h"
 #include "release.h"
 #include "util/number.h"
+#include "util/signals.h"
 #include "util/threads.h"
 
 /* A line each, so that two who add one do not collide. */
@@ -176,8 +176,7 @@ int main(int argc, char **argv)
 	hold_standard_streams();
 	if (set_threads())
 		return EXIT_USAGE;
-	/* A reader that goes away is an error of the write, not a death. */
-	signal(SIGPIPE, SIG_IGN);
+	baleen_signals_to_errors();
 	if (argc < 2) {
 		print_overview(stderr);
 		return EXIT_USAGE;

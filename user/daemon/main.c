@@ -2,7 +2,6 @@
 /* baleend: maintains what the kernel enforces; started by systemd, or by hand. */
 #include <errno.h>
 #include <getopt.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +13,7 @@
 #include "net/device.h"
 #include "release.h"
 #include "util/number.h"
+#include "util/signals.h"
 
 #define DEFAULT_LISTEN "127.0.0.1:9733"
 #define DEFAULT_COMMAND "/usr/sbin/baleen"
@@ -94,6 +94,7 @@ int main(int argc, char **argv)
 	struct baleen_error error;
 	int err;
 
+	baleen_signals_to_errors();
 	if (argc > 1 && !strcmp(argv[1], ICP_SERVE_OPTION)) {
 		/* getopt_long() starts its messages with it. */
 		argv[1] = "baleen";
@@ -106,7 +107,6 @@ int main(int argc, char **argv)
 		fprintf(stderr, "baleend: %s\n", error.text);
 		return EXIT_FAILURE;
 	}
-	signal(SIGPIPE, SIG_IGN);
 	daemon.me.started_s = time(NULL);
 	return daemon_loop(&daemon) < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* baleend --serve-digest: the server behind `baleen icp serve`, in the foreground. */
-#include <signal.h>
 #include <stdio.h>
 
 #include "cli/icp/icp_serve.h"
 #include "daemon/digest_server.h"
-#include "util/input.h"
 #include "net/listen_address.h"
+#include "util/input.h"
 #include "util/number.h"
 #include "util/signals.h"
 

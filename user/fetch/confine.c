@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <grp.h>
 #include <linux/capability.h>
-#include <signal.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -12,6 +11,7 @@
 
 #include "fetch/calls.h"
 #include "fetch/confine.h"
+#include "util/signals.h"
 
 /* libcurl, GnuTLS and the certificates of Debian take 30 MiB, a resolver a thread more. */
 #define MAX_DATA (256ull << 20)
@@ -78,9 +78,7 @@ int confine_process(const char **reason)
 	int err = bound_all();
 
 	umask(077);
-	/* A limit on files is an error of the write, not the end. */
-	signal(SIGXFSZ, SIG_IGN);
-	signal(SIGPIPE, SIG_IGN);
+	baleen_signals_to_errors();
 	*reason = "cannot bound what it uses";
 	if (!err && chdir("/"))
 		err = -errno;

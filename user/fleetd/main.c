@@ -186,7 +186,7 @@ static int hold_lock(void)
 	mkdir(baleen_run_root(), 0700);
 	fd = baleen_output_own(path, NULL);
 	if (fd < 0)
-		return -errno;
+		return fd;
 	return flock(fd, LOCK_EX) ? -errno : fd;
 }
 
@@ -217,11 +217,11 @@ int main(int argc, char **argv)
 	struct baleen_error error;
 	struct stamps begun;
 
+	baleen_signals_to_errors();
 	if (argc > 1)
 		return order_run(&fleet, argc - 1, argv + 1);
 	handle(SIGTERM, on_end);
 	handle(SIGINT, on_end);
-	signal(SIGPIPE, SIG_IGN);
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	if (is_orphan())
 		return EXIT_FAILURE;

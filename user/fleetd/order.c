@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* One thing that `baleen fleet` asks of baleen-fleetd. */
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,7 +68,6 @@ int order_run(struct fleet *fleet, int argc, char **argv)
 
 	if (!is_send && (argc != 1 || strcmp(argv[0], "--check")))
 		return complain("baleend starts this program; see 'man baleen-fleet'");
-	signal(SIGPIPE, SIG_IGN);
 	err = baleen_fleet_conf_read(&fleet->conf, &error);
 	if (!err)
 		err = redis_find(&redis, &fleet->conf, REDIS_MASTER, &error);

@@ -103,7 +103,7 @@ static int begin_to_write(struct baleen_rule_store *state, struct baleen_error *
 int baleen_rule_store_refused(struct baleen_rule_store *state, int err)
 {
 	state->lacks_room = state->is_kept && !state->is_new && !state->unkept[0] &&
-			    (err == -ENOSPC || err == -EDQUOT || err == -EROFS);
+			    (err == -ENOSPC || err == -EDQUOT || err == -EFBIG || err == -EROFS);
 	return err;
 }
 
@@ -172,7 +172,7 @@ int baleen_rule_store_mark(const struct baleen_rule_store *state, struct baleen_
 		return err;
 	fd = baleen_output_own(path, error);
 	if (fd < 0)
-		return baleen_fail(error, errno, "%s: %m", path);
+		return fd;
 	close(fd);
 	return 0;
 }

@@ -31,16 +31,21 @@ static int split(char *words, char **argv)
 
 int baleen_spawn(const struct baleen_spawn *spawn, pid_t *pid)
 {
-	short flags = POSIX_SPAWN_SETSIGMASK;
+	short flags = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF;
 	posix_spawnattr_t attributes;
-	sigset_t none;
+	sigset_t none, ours;
 	int err;
 
 	if (spawn->leads_group)
 		flags |= POSIX_SPAWN_SETPGROUP;
 	sigemptyset(&none);
+	/* baleen_signals_to_errors() is for us. */
+	sigemptyset(&ours);
+	sigaddset(&ours, SIGPIPE);
+	sigaddset(&ours, SIGXFSZ);
 	posix_spawnattr_init(&attributes);
 	posix_spawnattr_setsigmask(&attributes, &none);
+	posix_spawnattr_setsigdefault(&attributes, &ours);
 	posix_spawnattr_setpgroup(&attributes, 0);
 	posix_spawnattr_setflags(&attributes, flags);
 	err = posix_spawn(pid, spawn->path, spawn->actions, &attributes, spawn->argv, spawn->envp);

@@ -17,6 +17,12 @@ void baleen_signals_hold(sigset_t *before)
 	sigprocmask(SIG_BLOCK, &held, before);
 }
 
+void baleen_signals_to_errors(void)
+{
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
+}
+
 bool baleen_signals_came(void)
 {
 	sigset_t pending;

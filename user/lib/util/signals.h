@@ -17,6 +17,14 @@
 void baleen_signals_hold(sigset_t *before);
 
 /**
+ * baleen_signals_to_errors() - have writes fail instead of ending the program
+ *
+ * A reader that went away (SIGPIPE) gives EPIPE, a limit on the size of files (SIGXFSZ) gives
+ * EFBIG, which are reported as a full disk is. For main(); a library leaves its program's alone.
+ */
+void baleen_signals_to_errors(void);
+
+/**
  * baleen_signals_came() - is a signal waiting that was held back?
  *
  * Return: true or false.
