@@ -100,7 +100,7 @@ refuses "-f a file that is not there" "none.txt: No such file or directory" \
 refuses "-f a directory" ".: Is a directory" baleen match -f . mixed.bln
 expect "a key that is none" 1 192.0.2.1 "baleen: '192.0.2.256': octet above 255" \
 	baleen match mixed.bln 192.0.2.256 192.0.2.1
-expect "a key that would colour the terminal" 1 "" "baleen: '?[31m': not an address" \
+expect "a key that would colour the terminal" 1 "" "baleen: '\x1b[31m': not an address" \
 	baleen match mixed.bln $'\e[31m'
 expect "a prefix is no key" 1 "" \
 	"baleen: '192.0.2.0/24': prefix or range in a key of several fields" \

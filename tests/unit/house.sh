@@ -4,7 +4,7 @@
 # How the code reads: files of 500 lines and functions of 60 at the most, unless a comment on
 # top begins its reason with "Above 500 lines" or "Above 60 lines"; comments that begin
 # with the subject of a sentence; files that are opened in one way; no function in a header of
-# the library that nobody calls.
+# the library that nobody calls; no command that prints past say() and complain().
 # What is given instead of the tree are files to try the checks on.
 
 set -u
@@ -119,6 +119,13 @@ opened()
 		}' "$@"
 }
 
+# raw_prints FILE...: what commands print by printf() or as a text of somebody's; help and pictures
+# are our own, and so are literals
+raw_prints()
+{
+	grep -nE '(^|[^a-z_])v?printf\(|json_dumpf\(|fprintf\((stdout|stderr)|(^|[^a-z_])(puts\([^")]|fputs\([^"][^;]*, (stdout|stderr)\))' "$@"
+}
+
 # --- the checks find what they look for ---
 
 tmp=$(mktemp -d) || exit 2
@@ -150,6 +157,9 @@ printf '%s\n' '	fd = open(path, O_RDONLY | O_CLOEXEC);' '	FILE *file = fopen(pat
 	'	err = type->open(x, O_RDONLY);' '	file = open_memstream(&text, &n);' >"$tmp/open.c"
 is "a file that is opened on its own is found" "1 2 3 " \
 	"$(opened "$tmp/open.c" | cut -d: -f2 | tr '\n' ' ')"
+printf '%s\n' 'printf("%s", x);' 'say("%s", x);' 'fputs(x, stderr);' 'puts(x);' 'puts("x");' 'fputs("x", stdout);' \
+	'snprintf(x, n, "x");' 'json_dumpf(x, stdout, 0);' '__attribute__((format(printf, 1, 2)))' >"$tmp/prints.c"
+is "what is printed raw is found" "1 3 4 8 " "$(raw_prints "$tmp/prints.c" | cut -d: -f1 | tr '\n' ' ')"
 
 # --- the tree ---
 
@@ -164,6 +174,9 @@ result "files are opened by util/input.h and util/output.h" "$(opened "${others[
 result "what a header of the library shows is called in another file" \
 	"$(uncalled $(find user/lib -name '*.h') $(find user tests -name '*.c' -o -name '*.cc') \
 		$(find tests -name '*.h'))"
+# say() and its kind stand in output.c.
+mapfile -t files < <(find user/cli -name '*.c' | LC_ALL=C sort)
+result "commands print by say(), complain() and print_json()" "$(raw_prints "${files[@]}")"
 
 echo "1..$n"
 [ "$failed" -eq 0 ]

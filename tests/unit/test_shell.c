@@ -26,21 +26,29 @@ static void test_words(void **state)
 		{ "~", "'~'" },
 		{ "a;reboot", "'a;reboot'" },
 		{ "it's", "'it'\\''s'" },
+		{ "$(id>x)", "'$(id>x)'" },
+		{ "b\xc3\xbcro", "'b\xc3\xbcro'" },
+		{ "a\033]0;'\\", "$'a\\033]0;\\'\\\\'" },
+		{ "\xe2\x80\xae"
+		  "1",
+		  "$'\\342\\200\\2561'" },
 	};
 
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
 		assert_string_equal(baleen_shell_word(words[i].word).text, words[i].quoted);
 }
 
-/* A shell says what it has got. */
+/* A shell says what it has got. `$'...'` is of bash, the shell of most who paste. */
 static void test_shell(void **state)
 {
 	for (int byte = 1; byte < 256; byte++) {
-		char word[] = { 'a', byte, byte, '\0' }, command[64], got[8];
+		char word[] = { 'a', byte, byte, '\0' }, command[BALEEN_SHELL_WORD_BYTES + 64],
+		     got[8];
 		FILE *shell;
 		size_t n;
 
-		snprintf(command, sizeof(command), "printf %%s %s", baleen_shell_word(word).text);
+		snprintf(command, sizeof(command), "bash <<'END'\nprintf %%s %s\nEND",
+			 baleen_shell_word(word).text);
 		shell = popen(command, "r");
 		assert_non_null(shell);
 		n = fread(got, 1, sizeof(got) - 1, shell);

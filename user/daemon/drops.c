@@ -12,6 +12,7 @@
 #include "net/device.h"
 #include "state/drops.h"
 #include "util/fd.h"
+#include "util/foreign.h"
 #include "xdp/pins.h"
 
 /* Reads at most once a second, when there is something; 'baleen watch' may read in between. */
@@ -39,15 +40,17 @@ static void to_journal(const struct daemon *daemon, const struct baleen_sighting
 	struct baleen_key other_end = baleen_key_fields(key_spec, fields);
 	bool goes_out = key_spec == BALEEN_KEY_DST;
 	const char *rule = sighting->rule ? sighting->rule->image.name : "default";
-	char text[BALEEN_KEY_TEXT];
+	char text[BALEEN_KEY_TEXT], message[512];
 
 	if (sighting->parse > BALEEN_PARSE_IP6)
 		return;
 	baleen_key_format(&other_end, key_spec, text);
-	sd_journal_send("PRIORITY=%i", LOG_INFO, "MESSAGE=%s: rule %s: %s%s %s, proto %u, port %u",
-			device, rule, goes_out ? "to " : "", text,
-			sighting->event->dry_run ? "would be dropped" : "dropped", fields->proto,
-			fields->dport, "BALEEN_DEVICE=%s", device, "BALEEN_RULE=%s", rule,
+	baleen_foreign_format(message, sizeof(message), "%s: rule %s: %s%s %s, proto %u, port %u",
+			      device, rule, goes_out ? "to " : "", text,
+			      sighting->event->dry_run ? "would be dropped" : "dropped",
+			      fields->proto, fields->dport);
+	sd_journal_send("PRIORITY=%i", LOG_INFO, "MESSAGE=%s", message, "BALEEN_DEVICE=%s", device,
+			"BALEEN_RULE=%s", rule,
 			goes_out ? "BALEEN_DESTINATION=%s" : "BALEEN_SOURCE=%s", text,
 			"BALEEN_PROTO=%u", fields->proto, "BALEEN_PORT=%u", fields->dport, NULL);
 }

@@ -7,6 +7,7 @@
 #include <systemd/sd-journal.h>
 
 #include "daemon.h"
+#include "util/foreign.h"
 
 static bool has_journal(void)
 {
@@ -49,20 +50,21 @@ static bool log_once(struct daemon *daemon, const char *device, const char *text
 
 void notify(struct daemon *daemon, int priority, const char *device, const char *format, ...)
 {
-	char text[1024];
+	char text[1024], message[1280];
 	va_list arguments;
 
 	va_start(arguments, format);
-	vsnprintf(text, sizeof(text), format, arguments);
+	baleen_foreign_vformat(text, sizeof(text), format, arguments);
 	va_end(arguments);
 	if (priority <= LOG_ERR && !log_once(daemon, device, text))
 		return;
 	daemon->me.n_errors += priority <= LOG_ERR;
+	baleen_foreign_format(message, sizeof(message), "%s%s%s", device ? device : "",
+			      device ? ": " : "", text);
+	/* The field is for programs, which get the name as it is. */
 	if (has_journal())
-		sd_journal_send("PRIORITY=%i", priority, "MESSAGE=%s%s%s", device ? device : "",
-				device ? ": " : "", text, "BALEEN_DEVICE=%s", device ? device : "",
-				NULL);
+		sd_journal_send("PRIORITY=%i", priority, "MESSAGE=%s", message, "BALEEN_DEVICE=%s",
+				device ? device : "", NULL);
 	else
-		fprintf(stderr, "baleend: %s%s%s\n", device ? device : "", device ? ": " : "",
-			text);
+		fprintf(stderr, "baleend: %s\n", message);
 }

@@ -9,6 +9,7 @@
 #include "fleet/fleet_answer.h"
 #include "fleetd/order.h"
 #include "util/clock.h"
+#include "util/foreign.h"
 
 /* Answers are looked for so often. */
 #define LOOK_MS 50
@@ -36,6 +37,7 @@ static void take_answer(struct asking *asking, const redisReply *field, const re
 {
 	const struct baleen_fleet_policy *policy = &asking->fleet->policy;
 	struct baleen_fleet_message answer;
+	char line[4 * BALEEN_FLEET_REASON_BYTES + 128];
 
 	if (field->type != REDIS_REPLY_STRING || value->type != REDIS_REPLY_STRING)
 		return;
@@ -48,7 +50,10 @@ static void take_answer(struct asking *asking, const redisReply *field, const re
 			return;
 		asking->has[i] = true;
 		asking->n++;
-		printf("%s %u %s\n", policy->host[i].name, answer.value, answer.reason);
+		/* A reason of another host is no second line. */
+		baleen_foreign_format(line, sizeof(line), "%s %u %s", policy->host[i].name,
+				      answer.value, answer.reason);
+		puts(line);
 	}
 }
 

@@ -17,6 +17,7 @@
 #include "util/announce.h"
 #include "util/clock.h"
 #include "util/fd.h"
+#include "util/foreign.h"
 
 /* The same message is written again after this time. */
 #define REPEAT_MS 600000
@@ -58,7 +59,7 @@ void say(const struct fleet *fleet, int priority, const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	vsnprintf(text, sizeof(text), format, args);
+	baleen_foreign_vformat(text, sizeof(text), format, args);
 	va_end(args);
 	if (!is_news(text))
 		return;
@@ -73,7 +74,7 @@ void note(struct fleet *fleet, const char *name, const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	vsnprintf(text, sizeof(text), format, args);
+	baleen_foreign_vformat(text, sizeof(text), format, args);
 	va_end(args);
 	if (baleen_fleet_store_get(&fleet->store, name, known, NULL) || strcmp(text, known))
 		baleen_fleet_store_set(&fleet->store, name, text, NULL);

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "fleetd/order.h"
+#include "util/foreign.h"
 
 /* A control message is much shorter. */
 #define MAX_MESSAGE 4096
@@ -44,16 +45,21 @@ static int send_message(struct fleet *fleet, struct redis *redis, const char *na
 static int check(struct fleet *fleet, struct redis *redis, struct baleen_error *error)
 {
 	struct redis replica = REDIS_CLOSED;
+	char text[512];
 	int err;
 
-	printf("%s:%s is the master%s\n", redis->server.host, redis->server.port,
-	       *fleet->conf.tls_ca ? ", by TLS" : "");
+	/* Sentinel has said where. */
+	baleen_foreign_format(text, sizeof(text), "%s:%s is the master%s", redis->server.host,
+			      redis->server.port, *fleet->conf.tls_ca ? ", by TLS" : "");
+	puts(text);
 	if (!fleet->conf.replicas.n)
 		return 0;
 	err = redis_find(&replica, &fleet->conf, REDIS_REPLICA, error);
 	if (err)
 		return err;
-	printf("%s:%s is read from\n", replica.server.host, replica.server.port);
+	baleen_foreign_format(text, sizeof(text), "%s:%s is read from", replica.server.host,
+			      replica.server.port);
+	puts(text);
 	redis_close(&replica);
 	return 0;
 }

@@ -182,14 +182,14 @@ static void report_words(const struct device *device, bool is_changed)
 	if (!apply->shows_lines)
 		print_changes(device->name, &device->work.plan);
 	if (apply->looks)
-		printf("%s: %s\n", device->name, is_changed ? "would change" : "unchanged");
+		say("%s: %s\n", device->name, is_changed ? "would change" : "unchanged");
 	else
-		printf("%s: %s%s%s%s\n", device->name, is_changed ? "changed" : "unchanged",
-		       *mode ? ", " : "", mode,
-		       device->conf.rules.dry_run ? ", DRY RUN: drops nothing" : "");
+		say("%s: %s%s%s%s\n", device->name, is_changed ? "changed" : "unchanged",
+		    *mode ? ", " : "", mode,
+		    device->conf.rules.dry_run ? ", DRY RUN: drops nothing" : "");
 	if (left_ms)
-		printf("%s: back to what was in %s, unless 'baleen confirm %s'\n", device->name,
-		       format_span(left_ms, window), baleen_shell_word(device->name).text);
+		say("%s: back to what was in %s, unless 'baleen confirm %s'\n", device->name,
+		    format_span(left_ms, window), baleen_shell_word(device->name).text);
 }
 
 static void report_json(const struct device *device, bool is_changed)

@@ -32,14 +32,14 @@ static void print_counts(const struct baleen_conf_change *change)
 	if (change->kind == BALEEN_CONF_FEED_READ)
 		fputs(": read otherwise, or at other times", stdout);
 	else if (change->kind == BALEEN_CONF_FEED_REMOVED)
-		printf(": -%s", format_count(change->n_removed, removed));
+		say(": -%s", format_count(change->n_removed, removed));
 	else if (change->n_removed)
-		printf(": +%s -%s", format_count(change->n_added, added),
-		       format_count(change->n_removed, removed));
+		say(": +%s -%s", format_count(change->n_added, added),
+		    format_count(change->n_removed, removed));
 	else
-		printf(": +%s", format_count(change->n_added, added));
+		say(": +%s", format_count(change->n_added, added));
 	if (change->n_special)
-		printf(", without %s special-purpose", format_count(change->n_special, added));
+		say(", without %s special-purpose", format_count(change->n_special, added));
 }
 
 static void print_change(const char *device, const struct baleen_conf_change *change)
@@ -50,12 +50,12 @@ static void print_change(const char *device, const struct baleen_conf_change *ch
 		[BALEEN_CONF_LIVE] = "live: ",
 	};
 
-	printf("%s: %c ", device, sign_of(change->kind));
+	say("%s: %c ", device, sign_of(change->kind));
 	if (change->rule[0])
-		printf("rule %s: ", change->rule);
+		say("rule %s: ", change->rule);
 	else if (change->kind <= BALEEN_CONF_LIVE)
-		fputs(prefix[change->kind], stdout);
-	printf("%s%s", is_of_feed(change) ? "feed " : "", change->what);
+		say("%s", prefix[change->kind]);
+	say("%s%s", is_of_feed(change) ? "feed " : "", change->what);
 	if (is_of_feed(change))
 		print_counts(change);
 	putchar('\n');
@@ -169,12 +169,13 @@ static void print_line(const char *device, char sign, struct side *side, struct 
 	const char *line = side->lines->line[side->at++];
 
 	if (!is_rule(line) && side->rule) {
-		printf("%s:  %s\n", device, side->rule);
+		say("%s:  %s\n", device, side->rule);
 		if (other->rule && !strcmp(side->rule, other->rule))
 			other->rule = NULL;
 	}
 	side->rule = NULL;
-	printf("%s: %c%s\n", device, sign, line);
+	/* A tab before it is ours. */
+	say(*line == '\t' ? "%s: %c\t%s\n" : "%s: %c%s\n", device, sign, line + (*line == '\t'));
 }
 
 static void skip_line(struct side *side)

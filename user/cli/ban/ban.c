@@ -381,14 +381,14 @@ static int report(const struct entry_change *change, const struct entries *entri
 	int err;
 
 	if (!change->json) {
-		printf("%s: %s %s%s", change->target, format_count(outcome->n_changed, n),
-		       change->dry_run ? "would be " : "", what);
+		say("%s: %s %s%s", change->target, format_count(outcome->n_changed, n),
+		    change->dry_run ? "would be " : "", what);
 		if (outcome->n_renewed)
-			printf(", %s renewed", format_count(outcome->n_renewed, n));
-		printf("%s%s%s%s\n", expires ? ", ends " : "",
-		       expires ? format_expiry(expires, end) : "",
-		       outcome->in_place ? "" : ", built anew",
-		       outcome->n_refused ? ", others refused" : "");
+			say(", %s renewed", format_count(outcome->n_renewed, n));
+		say("%s%s%s%s\n", expires ? ", ends " : "",
+		    expires ? format_expiry(expires, end) : "",
+		    outcome->in_place ? "" : ", built anew",
+		    outcome->n_refused ? ", others refused" : "");
 		print_widened(change->target, outcome->prefix, change->dry_run);
 		err = finish_output(EXIT_DONE);
 	} else {

@@ -290,13 +290,13 @@ static int report(const struct change *change)
 		return print_json(json);
 	}
 	if (change->dry_run)
-		printf("%s: %s would be %s\n", change->argument, format_count(change->n_changed, n),
-		       what);
+		say("%s: %s would be %s\n", change->argument, format_count(change->n_changed, n),
+		    what);
 	else if (change->in_place)
-		printf("%s: %s %s in place\n", change->argument, format_count(change->n_changed, n),
-		       what);
+		say("%s: %s %s in place\n", change->argument, format_count(change->n_changed, n),
+		    what);
 	else
-		printf("%s: %s, built anew\n", change->argument, what);
+		say("%s: %s, built anew\n", change->argument, what);
 	return finish_output(EXIT_DONE);
 }
 

@@ -296,7 +296,7 @@ static int report_json(const struct ban *ban)
 static void print_origins(const struct baleen_ban_rule *rule)
 {
 	for (size_t i = 0; i < rule->n_before; i++)
-		printf("%s%s", i ? ", " : " (", rule->before[i].entry.origin);
+		say("%s%s", i ? ", " : " (", rule->before[i].entry.origin);
 	if (rule->n_before)
 		putchar(')');
 }
@@ -310,13 +310,13 @@ static int report(const struct ban *ban)
 	for (size_t i = 0; i < ban->bans.n_rules; i++) {
 		const struct baleen_ban_rule *rule = &ban->bans.rule[i];
 
-		printf("%s: %s %s", target_text(ban, rule, target), ban->key[0].key,
-		       result_text(ban, rule));
+		say("%s: %s %s", target_text(ban, rule, target), ban->key[0].key,
+		    result_text(ban, rule));
 		if (!is_ban(ban))
 			print_origins(rule);
 		else if (ban->key[0].expires_ms)
-			printf(", ends %s", format_expiry(ban->key[0].expires_ms, end));
-		puts(ban->bans.deploy[rule->deploy].has_xdp ? "" : ", not attached now");
+			say(", ends %s", format_expiry(ban->key[0].expires_ms, end));
+		say("%s\n", ban->bans.deploy[rule->deploy].has_xdp ? "" : ", not attached now");
 		print_widened(target, rule->widened, false);
 	}
 	if (!is_ban(ban))

@@ -136,7 +136,7 @@ static int confirm(const char *device, bool json)
 		return complain("%s", error.text);
 	if (json)
 		return print_json(json_pack("{s:o}", "confirmed", json_text(device)));
-	printf("%s: confirmed\n", device);
+	say("%s: confirmed\n", device);
 	return finish_output(EXIT_DONE);
 }
 

@@ -32,6 +32,6 @@ json_t *describe_entry(const struct baleen_rule_entry *entry)
 void print_widened(const char *target, const char *prefix, bool is_trial)
 {
 	if (*prefix)
-		printf("%s: %s %s banned by the bans in it\n", target, prefix,
-		       is_trial ? "would be" : "is");
+		say("%s: %s %s banned by the bans in it\n", target, prefix,
+		    is_trial ? "would be" : "is");
 }

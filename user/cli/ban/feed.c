@@ -13,6 +13,7 @@
 #include "state/unkept.h"
 #include "util/clock.h"
 #include "util/duration.h"
+#include "util/foreign.h"
 
 /* Changes that are made together at most; what has been read by then is made at
  * once, so a lone line does not wait for others.
@@ -80,7 +81,7 @@ static void reply(const char *format, ...)
 	va_list arguments;
 
 	va_start(arguments, format);
-	vprintf(format, arguments);
+	baleen_foreign_vprint(stdout, format, arguments);
 	va_end(arguments);
 	putchar('\n');
 }

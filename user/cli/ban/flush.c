@@ -32,8 +32,8 @@ static int report(const struct flush *flush, const struct baleen_batch *batch)
 	if (flush->json)
 		return print_json(json_pack("{s:o, s:I}", "target", json_text(flush->target),
 					    "deleted", (json_int_t)batch->n_flushed));
-	printf("%s: %s deleted%s\n", flush->target, format_count(batch->n_flushed, n),
-	       batch->in_place ? "" : ", built anew");
+	say("%s: %s deleted%s\n", flush->target, format_count(batch->n_flushed, n),
+	    batch->in_place ? "" : ", built anew");
 	return finish_output(EXIT_DONE);
 }
 

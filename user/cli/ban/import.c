@@ -135,9 +135,9 @@ static int report(const struct import *import, const struct baleen_batch *batch)
 					   "refused", (json_int_t)n_refused, "deleted",
 					   (json_int_t)batch->n_flushed));
 	} else {
-		printf("%s: %s added, %s deleted, origin %s\n", import->target,
-		       format_count(n_added, added), format_count(batch->n_flushed, flushed),
-		       import->options.origin);
+		say("%s: %s added, %s deleted, origin %s\n", import->target,
+		    format_count(n_added, added), format_count(batch->n_flushed, flushed),
+		    import->options.origin);
 		err = finish_output(EXIT_DONE);
 	}
 	return n_refused ? EXIT_FAILED : err;

@@ -115,13 +115,13 @@ static void print_entry(const struct list *list, const struct baleen_rule_entry 
 	char key[BALEEN_RULE_ENTRY_TEXT + 1], since[ENTRY_TIME_TEXT], left[BALEEN_DURATION_TEXT];
 
 	if (!list->n)
-		printf("%-10s %-20s %-16s %-19s %-8s %s\n", "RULE", "KEY", "ORIGIN", "SINCE",
-		       "LEFT", "REASON");
+		say("%-10s %-20s %-16s %-19s %-8s %s\n", "RULE", "KEY", "ORIGIN", "SINCE", "LEFT",
+		    "REASON");
 	snprintf(key, sizeof(key), "%s%s", entry->is_exception ? "!" : "", entry->key);
-	printf("%-10s %-20s %-16s %-19s %-8s %s\n", list->in->name, key, entry->origin,
-	       format_entry_time(entry->added_ms, since),
-	       entry->expires_ms ? format_span(entry->expires_ms - list->now_ms, left) : "-",
-	       *entry->reason ? entry->reason : "-");
+	say("%-10s %-20s %-16s %-19s %-8s %s\n", list->in->name, key, entry->origin,
+	    format_entry_time(entry->added_ms, since),
+	    entry->expires_ms ? format_span(entry->expires_ms - list->now_ms, left) : "-",
+	    *entry->reason ? entry->reason : "-");
 }
 
 static int add_entry(const struct baleen_rule_entry *entry, void *data)

@@ -127,9 +127,9 @@ static int report(const struct export *export, const struct baleen_route_changes
 					    (json_int_t)changes->n_removed, "same",
 					    (json_int_t)changes->n_same, "others",
 					    (json_int_t)changes->n_others));
-	printf("table %s: +%s -%s: %s routes of baleen\n", export->table,
-	       format_count(changes->n_added, added), format_count(changes->n_removed, removed),
-	       format_count(changes->n_added + changes->n_same, all));
+	say("table %s: +%s -%s: %s routes of baleen\n", export->table,
+	    format_count(changes->n_added, added), format_count(changes->n_removed, removed),
+	    format_count(changes->n_added + changes->n_same, all));
 	return finish_output(EXIT_DONE);
 }
 

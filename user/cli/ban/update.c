@@ -321,23 +321,21 @@ static void report_words(const struct device *device, const struct baleen_feed_v
 	}
 	if (*version->error.text)
 		complain("%s:%s: %s", device->name, version->feed.rule, version->error.text);
-	printf("%s:%s: %s: ", device->name, version->feed.rule,
-	       baleen_feed_name(&version->feed).text);
+	say("%s:%s: %s: ", device->name, version->feed.rule, baleen_feed_name(&version->feed).text);
 	if (version->outcome == BALEEN_FEED_SAME) {
-		puts(waits(version, text) ? text : "unchanged");
+		say("%s\n", waits(version, text) ? text : "unchanged");
 		return;
 	}
-	printf("%s, +%s -%s: %s %s", outcome_text(version->outcome),
-	       format_count(version->n_added, added), format_count(version->n_removed, removed),
-	       format_count(version->now.n_entries, now),
-	       baleen_plural(version->now.n_entries, "entry", "entries"));
+	say("%s, +%s -%s: %s %s", outcome_text(version->outcome),
+	    format_count(version->n_added, added), format_count(version->n_removed, removed),
+	    format_count(version->now.n_entries, now),
+	    baleen_plural(version->now.n_entries, "entry", "entries"));
 	if (version->feed.n_special && version->outcome != BALEEN_FEED_GONE)
-		printf(", without %s special-purpose",
-		       format_count(version->feed.n_special, added));
+		say(", without %s special-purpose", format_count(version->feed.n_special, added));
 	if (version->feed.generation)
-		printf(", generation %llu", (unsigned long long)version->feed.generation);
+		say(", generation %llu", (unsigned long long)version->feed.generation);
 	if (version->feed.n_held)
-		printf(", %s of them held", format_count(version->feed.n_held, added));
+		say(", %s of them held", format_count(version->feed.n_held, added));
 	putchar('\n');
 }
 

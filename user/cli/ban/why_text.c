@@ -46,14 +46,14 @@ static void print_packet(const struct why *why, const char *address)
 	const struct baleen_fields *fields = &question->fields;
 	char protocol[BALEEN_PROTOCOL_TEXT];
 
-	printf(why->is_egress ? "to %s by %s, %s" : "%s to %s, %s", address, why->device,
-	       baleen_protocol_text(fields->proto, protocol));
+	say(why->is_egress ? "to %s by %s, %s" : "%s to %s, %s", address, why->device,
+	    baleen_protocol_text(fields->proto, protocol));
 	if (fields->dport)
-		printf(" port %u", fields->dport);
+		say(" port %u", fields->dport);
 	if (fields->proto == BALEEN_PROTO_TCP)
-		printf(question->is_established ? ", established" : ", opening");
+		say(question->is_established ? ", established" : ", opening");
 	if (question->vlan != BALEEN_VLAN_NONE)
-		printf(", VLAN %u", question->vlan);
+		say(", VLAN %u", question->vlan);
 }
 
 static void print_held(const struct baleen_reason *reason)
@@ -61,11 +61,11 @@ static void print_held(const struct baleen_reason *reason)
 	u64 until_ms = reason->route.withdrawn_ms + reason->feed.wanted.hold_s * 1000ull;
 	char when[ENTRY_TIME_TEXT], distance[BALEEN_DURATION_TEXT + 8];
 
-	printf(", withdrawn %s (%s) with others or by a reboot",
-	       format_entry_time(reason->route.withdrawn_ms, when),
-	       format_distance(reason->route.withdrawn_ms, distance));
-	printf(", held until %s (%s)", format_entry_time(until_ms, when),
-	       format_distance(until_ms, distance));
+	say(", withdrawn %s (%s) with others or by a reboot",
+	    format_entry_time(reason->route.withdrawn_ms, when),
+	    format_distance(reason->route.withdrawn_ms, distance));
+	say(", held until %s (%s)", format_entry_time(until_ms, when),
+	    format_distance(until_ms, distance));
 }
 
 static void print_feed_reason(const struct baleen_reason *reason)
@@ -73,25 +73,25 @@ static void print_feed_reason(const struct baleen_reason *reason)
 	char when[ENTRY_TIME_TEXT], distance[BALEEN_DURATION_TEXT + 8];
 
 	if (*reason->route.protocol)
-		printf("    %-20s route of %s in %s", reason->text, reason->route.protocol,
-		       baleen_feed_name(&reason->feed).text);
+		say("    %-20s route of %s in %s", reason->text, reason->route.protocol,
+		    baleen_feed_name(&reason->feed).text);
 	else if (reason->feed.generation)
-		printf("    %-20s generation %llu of %s", reason->text,
-		       (unsigned long long)reason->feed.generation,
-		       baleen_feed_name(&reason->feed).text);
+		say("    %-20s generation %llu of %s", reason->text,
+		    (unsigned long long)reason->feed.generation,
+		    baleen_feed_name(&reason->feed).text);
 	else if (reason->line)
-		printf("    %-20s line %llu of %s", reason->text, (unsigned long long)reason->line,
-		       baleen_feed_name(&reason->feed).text);
+		say("    %-20s line %llu of %s", reason->text, (unsigned long long)reason->line,
+		    baleen_feed_name(&reason->feed).text);
 	else
-		printf("    %-20s %s", "(an image)", baleen_feed_name(&reason->feed).text);
+		say("    %-20s %s", "(an image)", baleen_feed_name(&reason->feed).text);
 	if (reason->source_line)
-		printf(", line %llu of its lists", (unsigned long long)reason->source_line);
-	printf(", received %s (%s)", format_entry_time(reason->feed.received_ms, when),
-	       format_distance(reason->feed.received_ms, distance));
+		say(", line %llu of its lists", (unsigned long long)reason->source_line);
+	say(", received %s (%s)", format_entry_time(reason->feed.received_ms, when),
+	    format_distance(reason->feed.received_ms, distance));
 	if (reason->route.withdrawn_ms)
 		print_held(reason);
 	if (reason->feed.n_failures)
-		printf(", not renewed since: %s", reason->feed.failure);
+		say(", not renewed since: %s", reason->feed.failure);
 	putchar('\n');
 }
 
@@ -99,14 +99,14 @@ static void print_entry_reason(const struct baleen_rule_entry *entry)
 {
 	char when[ENTRY_TIME_TEXT], distance[BALEEN_DURATION_TEXT + 8];
 
-	printf("    %s%-*s entry of %s", entry->is_exception ? "!" : "",
-	       entry->is_exception ? 19 : 20, entry->key, entry->origin);
+	say("    %s%-*s entry of %s", entry->is_exception ? "!" : "", entry->is_exception ? 19 : 20,
+	    entry->key, entry->origin);
 	if (*entry->reason)
-		printf(": %s", entry->reason);
-	printf(", added %s", format_entry_time(entry->added_ms, when));
+		say(": %s", entry->reason);
+	say(", added %s", format_entry_time(entry->added_ms, when));
 	if (entry->expires_ms)
-		printf(", ends %s (%s)", format_entry_time(entry->expires_ms, when),
-		       format_distance(entry->expires_ms, distance));
+		say(", ends %s (%s)", format_entry_time(entry->expires_ms, when),
+		    format_distance(entry->expires_ms, distance));
 	putchar('\n');
 }
 
@@ -121,17 +121,16 @@ static void print_protected(const struct baleen_protected *protected)
 	};
 	char when[ENTRY_TIME_TEXT], distance[BALEEN_DURATION_TEXT + 8];
 
-	printf("    %-20s %s: %s%s %s", protected->key,
-	       protected->role == BALEEN_PROTECTED_SPECIAL ? "not taken from feeds" :
-							     "never dropped",
-	       roles[protected->role], protected->role == BALEEN_PROTECTED_NAME ? "" : ",",
-	       protected->what);
+	say("    %-20s %s: %s%s %s", protected->key,
+	    protected->role == BALEEN_PROTECTED_SPECIAL ? "not taken from feeds" : "never dropped",
+	    roles[protected->role], protected->role == BALEEN_PROTECTED_NAME ? "" : ",",
+	    protected->what);
 	if (protected->asked_ms)
-		printf(", asked %s (%s)", format_entry_time(protected->asked_ms, when),
-		       format_distance(protected->asked_ms, distance));
+		say(", asked %s (%s)", format_entry_time(protected->asked_ms, when),
+		    format_distance(protected->asked_ms, distance));
 	if (protected->asked_ms != protected->answered_ms)
-		printf(", without an answer since %s",
-		       format_entry_time(protected->answered_ms, when));
+		say(", without an answer since %s",
+		    format_entry_time(protected->answered_ms, when));
 	putchar('\n');
 }
 
@@ -146,7 +145,7 @@ static void print_reasons(const struct baleen_explained_rule *explained)
 			print_entry_reason(&explained->reason[i].entry);
 	}
 	if (explained->n_reasons > explained->n_shown)
-		printf("    and %u more\n", explained->n_reasons - explained->n_shown);
+		say("    and %u more\n", explained->n_reasons - explained->n_shown);
 	if (explained->is_protected)
 		print_protected(&explained->protected);
 }
@@ -170,10 +169,10 @@ static void print_limit(const struct baleen_rate_limit *limit,
 	};
 	char source[BALEEN_LIMIT_SOURCE_TEXT];
 
-	printf("    %-20s is %s its limit now\n",
-	       baleen_limit_source_format(limit, explained->limited, source),
-	       explained->is_over ? "over" : "within");
-	printf("    %-20s %s\n", "such a packet", proofs[explained->proof]);
+	say("    %-20s is %s its limit now\n",
+	    baleen_limit_source_format(limit, explained->limited, source),
+	    explained->is_over ? "over" : "within");
+	say("    %-20s %s\n", "such a packet", proofs[explained->proof]);
 }
 
 static void print_rule(const struct baleen_xdp *xdp, u32 index,
@@ -188,18 +187,18 @@ static void print_rule(const struct baleen_xdp *xdp, u32 index,
 
 	if (!decides && !explained->holds && !explained->n_reasons && !is_guarded(explained))
 		return;
-	printf("  rule '%s' (%s, %u of %u) ", rule->image.name, baleen_action_text(rule->action),
-	       index + 1, xdp->config.n_rules);
+	say("  rule '%s' (%s, %u of %u) ", rule->image.name, baleen_action_text(rule->action),
+	    index + 1, xdp->config.n_rules);
 	baleen_qualifiers_format(&rule->qualifiers, &xdp->config.limit[index].typed, qualifiers);
 	if (decides && known.established) {
 		baleen_qualifiers_format(&known, &(const struct baleen_rate_limit){ 0 }, decision);
-		printf("decides (%s)\n", decision);
+		say("decides (%s)\n", decision);
 	} else if (decides)
 		puts("decides");
 	else if (!explained->holds)
 		puts("does not hold it");
 	else if (!explained->matches)
-		printf("holds it, but is only for %s\n", qualifiers);
+		say("holds it, but is only for %s\n", qualifiers);
 	else if (rule->action == BALEEN_ACTION_COUNT)
 		puts("counts it");
 	else
@@ -218,17 +217,17 @@ static void print_difference(const struct baleen_xdp *xdp, u32 index,
 	if (!baleen_explained_differs(explained))
 		return;
 	if (explained->has_ended)
-		printf("  DISAGREEMENT: rule '%s' holds it, its entry %s of %s has ended and nobody has "
-		       "taken it out: is baleend running?\n",
-		       name, explained->ended.key, explained->ended.origin);
+		say("  DISAGREEMENT: rule '%s' holds it, its entry %s of %s has ended and nobody has "
+		    "taken it out: is baleend running?\n",
+		    name, explained->ended.key, explained->ended.origin);
 	else if (explained->holds && !explained->is_exact)
-		printf("  DISAGREEMENT: rule '%s' holds it by error of its filter, no entry does\n",
-		       name);
+		say("  DISAGREEMENT: rule '%s' holds it by error of its filter, no entry does\n",
+		    name);
 	else
-		printf("  DISAGREEMENT: the live filter of rule '%s' %s it, its entries say it %s%s\n",
-		       name, explained->holds ? "holds" : "does not hold",
-		       explained->holds ? "should not" : "should",
-		       explanation->is_changing ? " (a change goes on, or was cut off)" : "");
+		say("  DISAGREEMENT: the live filter of rule '%s' %s it, its entries say it %s%s\n",
+		    name, explained->holds ? "holds" : "does not hold",
+		    explained->holds ? "should not" : "should",
+		    explanation->is_changing ? " (a change goes on, or was cut off)" : "");
 }
 
 static void print_differences(const struct baleen_xdp *xdp,
@@ -239,9 +238,9 @@ static void print_differences(const struct baleen_xdp *xdp,
 	for (u32 i = 0; i < xdp->config.n_rules; i++)
 		print_difference(xdp, i, explanation);
 	if (answer->judgement.is_drop != answer->is_live_drop)
-		printf("  DISAGREEMENT: the program %s it, this version's would %s it\n",
-		       answer->is_live_drop ? "drops" : "passes",
-		       answer->judgement.is_drop ? "drop" : "pass");
+		say("  DISAGREEMENT: the program %s it, this version's would %s it\n",
+		    answer->is_live_drop ? "drops" : "passes",
+		    answer->judgement.is_drop ? "drop" : "pass");
 }
 
 static void print_others(const struct why *why, const struct baleen_xdp *xdp,
@@ -251,20 +250,19 @@ static void print_others(const struct why *why, const struct baleen_xdp *xdp,
 	char when[ENTRY_TIME_TEXT];
 
 	if (explanation->has_drop)
-		printf("  last sampled drop: %s by %s%s%s, %llu in all\n",
-		       format_entry_time(drop->last_ms, when),
-		       *drop->rule ? "rule '" : "the default", drop->rule, *drop->rule ? "'" : "",
-		       (unsigned long long)drop->n);
+		say("  last sampled drop: %s by %s%s%s, %llu in all\n",
+		    format_entry_time(drop->last_ms, when), *drop->rule ? "rule '" : "the default",
+		    drop->rule, *drop->rule ? "'" : "", (unsigned long long)drop->n);
 	if (!explanation->has_state)
 		puts("  its lists were not kept (attach --no-state): no entry can be named");
 	if (explanation->is_other_version)
-		printf("  the program is of another version of baleen%s\n",
-		       explanation->answer.is_live_asked ?
-			       "; it was asked itself and has counted a packet" :
-			       "");
+		say("  the program is of another version of baleen%s\n",
+		    explanation->answer.is_live_asked ?
+			    "; it was asked itself and has counted a packet" :
+			    "");
 	if (!why->dst && !why->src && asks_for_other_end(xdp, why->is_egress))
-		printf("  a rule looks at the %s, too: --%s ADDR\n",
-		       why->is_egress ? "source" : "destination", why->is_egress ? "src" : "dst");
+		say("  a rule looks at the %s, too: --%s ADDR\n",
+		    why->is_egress ? "source" : "destination", why->is_egress ? "src" : "dst");
 }
 
 void print_why(const struct why *why, const char *address, const struct baleen_xdp *xdp,
@@ -273,12 +271,11 @@ void print_why(const struct why *why, const char *address, const struct baleen_x
 	enum baleen_outcome outcome = explanation->answer.judgement.outcome;
 
 	print_packet(why, address);
-	printf(": %s\n", verdict_text(explanation));
+	say(": %s\n", verdict_text(explanation));
 	if (outcome == BALEEN_OUTCOME_VITAL)
 		puts("  passes by default, since no host lives without it");
 	else if (outcome != BALEEN_OUTCOME_RULE)
-		printf("  no rule decides: default %s\n",
-		       xdp->config.default_drop ? "drop" : "pass");
+		say("  no rule decides: default %s\n", xdp->config.default_drop ? "drop" : "pass");
 	for (u32 i = 0; i < xdp->config.n_rules; i++)
 		print_rule(xdp, i, explanation);
 	print_differences(xdp, explanation);

@@ -89,6 +89,12 @@ extern const struct command icp_command;
 extern const struct command set_command;
 extern const struct command fleet_command;
 
+/* Commands print with these four, and with puts() and the like only texts of their own: each text
+ * among the arguments is foreign, as of baleen_foreign_format(). Returns the bytes written.
+ */
+int say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+int say_to(FILE *stream, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
 /* Prints `baleen: ` and one line to stderr; returns EXIT_FAILED. */
 int complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
@@ -96,8 +102,16 @@ int complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 int complain_usage(const struct command *command, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* A JSON string of any bytes: what is no UTF-8 is shown as '?'. */
+/* A JSON string of any bytes: each that is no UTF-8 is an escape such as `\xff`. */
 json_t *json_text(const char *text);
+
+/* The same of bytes, which NUL is among. */
+json_t *json_bytes(const char *text, size_t n_bytes);
+
+/* Prints a JSON value in one line, or nothing without memory; frees it. Not the newline.
+ * @flags: JSON_COMPACT, or 0
+ */
+void print_json_line(json_t *json, size_t flags);
 
 /* Prints a JSON value and frees it; returns an exit code. */
 int print_json(json_t *json);

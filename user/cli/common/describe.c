@@ -242,7 +242,7 @@ static void print_count(FILE *stream, u64 n, const char *one, const char *many)
 {
 	char text[NUMBER_TEXT];
 
-	fprintf(stream, "%s %s, ", format_count(n, text), n == 1 ? one : many);
+	say_to(stream, "%s %s, ", format_count(n, text), n == 1 ? one : many);
 }
 
 static void print_directory(FILE *stream, const struct baleen_table *table, u32 domain)
@@ -251,13 +251,13 @@ static void print_directory(FILE *stream, const struct baleen_table *table, u32 
 		print_count(stream, table->n_entries, "prefix", "prefixes");
 	else
 		fputs("stems of /32, ", stream);
-	fprintf(stream, "directory of /%u groups, ", table->group_bits);
+	say_to(stream, "directory of /%u groups, ", table->group_bits);
 	print_count(stream, table->n_buckets, "leaf", "leaves");
 }
 
 static void print_tree(FILE *stream, const struct baleen_table *table)
 {
-	fprintf(stream, "tree of prefixes, groups of /%u, ", table->group_bits);
+	say_to(stream, "tree of prefixes, groups of /%u, ", table->group_bits);
 	print_count(stream, table->n_buckets, "block", "blocks");
 }
 
@@ -268,7 +268,7 @@ static void print_prefixes(FILE *stream, const struct baleen_filter *filter)
 	fputs("of lengths", stream);
 	for (u32 length = 1; length <= 128; length++)
 		if (has_length(&filter->image, length))
-			fprintf(stream, " %u", length);
+			say_to(stream, " %u", length);
 	fputs(", ", stream);
 	print_geometry(stream, filter, BALEEN_IP6_PREFIXES);
 }
@@ -283,10 +283,10 @@ static void print_keys(FILE *stream, const struct baleen_filter *filter,
 	if (is_counted)
 		print_count(stream, table->n_entries, is_hosts ? "host" : "key",
 			    is_hosts ? "hosts" : "keys");
-	fprintf(stream, "%s, ", baleen_kind_name(table->kind));
+	say_to(stream, "%s, ", baleen_kind_name(table->kind));
 	print_geometry(stream, filter, domain);
 	if (is_counted)
-		fprintf(stream, "%.1f bits a key, ", bits_per_key(table));
+		say_to(stream, "%.1f bits a key, ", bits_per_key(table));
 }
 
 /* The rate as it is, and as a plan expects it where that may be another. */
@@ -297,17 +297,17 @@ static void print_rate(FILE *stream, const struct baleen_filter *filter,
 		fputs("exact\n", stream);
 		return;
 	}
-	fprintf(stream, "false positive rate %.2g", baleen_filter_fpp(filter, domain));
+	say_to(stream, "false positive rate %.2g", baleen_filter_fpp(filter, domain));
 	if (baleen_table_is_bit_array(table) && !is_uncounted_table(filter, domain))
-		fprintf(stream, " (%.2g expected)",
-			baleen_table_fpp(&filter->image, domain, table->n_entries));
+		say_to(stream, " (%.2g expected)",
+		       baleen_table_fpp(&filter->image, domain, table->n_entries));
 	fputc('\n', stream);
 }
 
 static void print_table(FILE *stream, const struct baleen_filter *filter,
 			const struct baleen_table *table, u32 domain)
 {
-	fprintf(stream, "  %s  ", domain_title[domain]);
+	say_to(stream, "  %s  ", domain_title[domain]);
 	switch (table->kind) {
 	case BALEEN_KIND_DIRECTORY: print_directory(stream, table, domain); break;
 	case BALEEN_KIND_TREE: print_tree(stream, table); break;
@@ -328,9 +328,9 @@ static void print_overlap(FILE *stream, const struct baleen_image *image)
 
 	if (!image->n_covered && !(image->n_listed && has_prefixes(image)))
 		return;
-	fprintf(stream, "  %s entr%s listed, %s of them twice or inside another; merging left %s\n",
-		format_count(image->n_listed, listed), image->n_listed == 1 ? "y" : "ies",
-		format_count(image->n_covered, covered), format_count(image->n_entries, left));
+	say_to(stream, "  %s entr%s listed, %s of them twice or inside another; merging left %s\n",
+	       format_count(image->n_listed, listed), image->n_listed == 1 ? "y" : "ies",
+	       format_count(image->n_covered, covered), format_count(image->n_entries, left));
 }
 
 void describe_kind(const struct baleen_filter *filter, char *text, size_t bytes)
@@ -354,11 +354,11 @@ void print_filter(FILE *stream, const char *path, const struct baleen_filter *fi
 	struct baleen_image image = counted_image(filter);
 	char entries[ENTRIES_TEXT], bytes[NUMBER_TEXT];
 
-	fprintf(stream, "%s: ", path);
+	say_to(stream, "%s: ", path);
 	if (!is_uncounted(filter))
-		fprintf(stream, "%s, ", entries_text(filter, n_written, entries));
-	fprintf(stream, "key %s, %s\n", key_spec_text(image.key_spec),
-		format_bytes((u64)image.n_blocks * BALEEN_BLOCK_BYTES, bytes));
+		say_to(stream, "%s, ", entries_text(filter, n_written, entries));
+	say_to(stream, "key %s, %s\n", key_spec_text(image.key_spec),
+	       format_bytes((u64)image.n_blocks * BALEEN_BLOCK_BYTES, bytes));
 	for (u32 domain = 0; domain < BALEEN_N_DOMAINS; domain++)
 		if (image.table[domain].kind != BALEEN_KIND_NONE)
 			print_table(stream, filter, &image.table[domain], domain);

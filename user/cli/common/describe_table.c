@@ -157,25 +157,25 @@ static void print_slots(FILE *stream, const struct baleen_filter *filter, u32 do
 	const struct baleen_table *table = &filter->image.table[domain];
 	char buckets[NUMBER_TEXT];
 
-	fprintf(stream, "%s buckets of %u slot%s of %u bits, %s%.1f %% full, ",
-		format_count(table->n_buckets, buckets), baleen_bucket_slots(table),
-		baleen_bucket_slots(table) == 1 ? "" : "s", table->slot_bits,
-		baleen_table_is_semi_sorted(table) ? "semi-sorted, " :
-		baleen_table_is_packed(table)	   ? "packed, " :
-						     "",
-		100 * table_fill(filter, domain));
+	say_to(stream, "%s buckets of %u slot%s of %u bits, %s%.1f %% full, ",
+	       format_count(table->n_buckets, buckets), baleen_bucket_slots(table),
+	       baleen_bucket_slots(table) == 1 ? "" : "s", table->slot_bits,
+	       baleen_table_is_semi_sorted(table) ? "semi-sorted, " :
+	       baleen_table_is_packed(table)	  ? "packed, " :
+						    "",
+	       100 * table_fill(filter, domain));
 	if (table->n_stash)
-		fprintf(stream, "%u of %u in the stash, ", count_stashed(filter, domain),
-			table->n_stash);
+		say_to(stream, "%u of %u in the stash, ", count_stashed(filter, domain),
+		       table->n_stash);
 }
 
 static void print_quotient(FILE *stream, const struct baleen_filter *filter, u32 domain)
 {
 	const struct baleen_table *table = &filter->image.table[domain];
 
-	fprintf(stream, "2^%u slots, remainders of %u bits, %.1f %% full, longest cluster %u, ",
-		table->log2_buckets, table->slot_bits, 100 * table_fill(filter, domain),
-		table->longest_cluster);
+	say_to(stream, "2^%u slots, remainders of %u bits, %.1f %% full, longest cluster %u, ",
+	       table->log2_buckets, table->slot_bits, 100 * table_fill(filter, domain),
+	       table->longest_cluster);
 }
 
 static void print_counters(FILE *stream, const struct baleen_filter *filter, u32 domain)
@@ -183,12 +183,12 @@ static void print_counters(FILE *stream, const struct baleen_filter *filter, u32
 	u64 n_stuck = baleen_counters_stuck(filter, domain);
 	char count[NUMBER_TEXT];
 
-	fprintf(stream, "counters of %d bits (", BALEEN_COUNTER_BITS);
+	say_to(stream, "counters of %d bits (", BALEEN_COUNTER_BITS);
 	if (n_stuck)
-		fprintf(stream, "%s stuck at %d: their bits stay), ", format_count(n_stuck, count),
-			BALEEN_COUNTER_MAX);
+		say_to(stream, "%s stuck at %d: their bits stay), ", format_count(n_stuck, count),
+		       BALEEN_COUNTER_MAX);
 	else
-		fprintf(stream, "overflow %.2g at most), ", overflow_of(filter, domain));
+		say_to(stream, "overflow %.2g at most), ", overflow_of(filter, domain));
 }
 
 static void print_plane(FILE *stream, const struct baleen_filter *filter, u32 domain)
@@ -197,19 +197,19 @@ static void print_plane(FILE *stream, const struct baleen_filter *filter, u32 do
 	char count[NUMBER_TEXT];
 
 	if (table->hash)
-		fprintf(stream, "%s bits, %u positions per key (%s), ",
-			format_count(baleen_table_bits(table), count), table->n_hashes,
-			baleen_hash_name(table->hash));
+		say_to(stream, "%s bits, %u positions per key (%s), ",
+		       format_count(baleen_table_bits(table), count), table->n_hashes,
+		       baleen_hash_name(table->hash));
 	else
-		fprintf(stream, "%s blocks of 64 bytes, %u bits set per key, ",
-			format_count(table->n_buckets, count), table->n_hashes);
+		say_to(stream, "%s blocks of 64 bytes, %u bits set per key, ",
+		       format_count(table->n_buckets, count), table->n_hashes);
 	if (table->kind == BALEEN_KIND_COUNTING)
 		print_counters(stream, filter, domain);
 	if (is_uncounted_table(filter, domain)) {
 		u64 n = baleen_estimate_keys(filter, domain) + 0.5;
 
-		fprintf(stream, "about %s %s, ", format_count(n, count),
-			baleen_plural(n, "entry", "entries"));
+		say_to(stream, "about %s %s, ", format_count(n, count),
+		       baleen_plural(n, "entry", "entries"));
 	}
 }
 
@@ -220,9 +220,9 @@ static void print_form(FILE *stream, const struct baleen_filter *filter, u32 dom
 
 	if (!table->form || domain != BALEEN_TUPLE)
 		return;
-	fprintf(stream, "%sseed %u%s%s, no secret, ",
-		baleen_table_is_bit_array(table) ? "" : "hash murmur3, ",
-		(u32)filter->image.seed.word[0], *words ? ", " : "", words);
+	say_to(stream, "%sseed %u%s%s, no secret, ",
+	       baleen_table_is_bit_array(table) ? "" : "hash murmur3, ",
+	       (u32)filter->image.seed.word[0], *words ? ", " : "", words);
 	if (baleen_table_loses_keys(table))
 		fputs("keys may be lost: partners by XOR, and the buckets are no power of two, ",
 		      stream);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cli/common/options.h"
+#include "util/foreign.h"
 
 /* Options of one command, including those of the tables in its table. */
 #define MAX_OPTIONS 64
@@ -94,8 +95,10 @@ static int parse_word(const struct command *command, void *data, const char *wor
 static int parse_option(const struct command *command, void *data, const struct row *row)
 {
 	if (!row) {
-		/* getopt_long() has said what is wrong. */
-		fprintf(stderr, "baleen: see 'baleen help %s'\n", command->name);
+		/* getopt_long() has said what is wrong, if it may. */
+		if (!opterr)
+			complain("an option that cannot be read");
+		complain("see 'baleen help %s'", command->name);
 		return EXIT_USAGE;
 	}
 	return row->spec->parse(&(struct option_use){ command, row->spec, optarg,
@@ -110,6 +113,9 @@ int options_parse(const struct command *command, void *data, int *argc, char ***
 	int n = flatten(command->options, 0, false, rows, 0), code, err = 0;
 
 	fill_getopt(rows, n, command->word, longs, shorts);
+	/* It would print them as they are; a shell makes options of files that are called so. */
+	for (int i = 1; i < *argc; i++)
+		opterr &= *(*argv)[i] != '-' || baleen_foreign_is_plain((*argv)[i]);
 	while (!err && (code = getopt_long(*argc, *argv, shorts, longs, NULL)) != -1)
 		err = code == 1 ? parse_word(command, data, optarg) :
 				  parse_option(command, data, find_row(rows, n, code));
@@ -326,8 +332,8 @@ static void print_option_words(const struct command *command)
 		if (!spec->name || !spec->help)
 			continue;
 		if (spec->letter)
-			printf("-%c %s %s\n", spec->letter, argument, words);
-		printf("--%s %s %s\n", spec->name, argument, words);
+			say("-%c %s %s\n", spec->letter, argument, words);
+		say("--%s %s %s\n", spec->name, argument, words);
 	}
 }
 

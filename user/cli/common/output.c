@@ -2,12 +2,37 @@
 /* Messages, numbers for people, numbers from people. */
 #include <baleen/key.h>
 #include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "cli/common/cli.h"
 #include "cli/common/progress.h"
 #include "key/key_spec.h"
 #include "util/duration.h"
+#include "util/foreign.h"
 #include "util/number.h"
+
+int say(const char *format, ...)
+{
+	va_list args;
+	int n;
+
+	va_start(args, format);
+	n = baleen_foreign_vprint(stdout, format, args);
+	va_end(args);
+	return n;
+}
+
+int say_to(FILE *stream, const char *format, ...)
+{
+	va_list args;
+	int n;
+
+	va_start(args, format);
+	n = baleen_foreign_vprint(stream, format, args);
+	va_end(args);
+	return n;
+}
 
 int complain(const char *format, ...)
 {
@@ -16,7 +41,7 @@ int complain(const char *format, ...)
 	progress_hide();
 	fputs("baleen: ", stderr);
 	va_start(args, format);
-	vfprintf(stderr, format, args);
+	baleen_foreign_vprint(stderr, format, args);
 	va_end(args);
 	fputc('\n', stderr);
 	return EXIT_FAILED;
@@ -26,11 +51,11 @@ int complain_usage(const struct command *command, const char *format, ...)
 {
 	va_list args;
 
-	fprintf(stderr, "baleen: %s: ", command->name);
+	say_to(stderr, "baleen: %s: ", command->name);
 	va_start(args, format);
-	vfprintf(stderr, format, args);
+	baleen_foreign_vprint(stderr, format, args);
 	va_end(args);
-	fprintf(stderr, " (see 'baleen help %s')\n", command->name);
+	say_to(stderr, " (see 'baleen help %s')\n", command->name);
 	return EXIT_USAGE;
 }
 
@@ -47,23 +72,50 @@ int finish_output(int exit_code)
 
 json_t *json_text(const char *text)
 {
-	json_t *json = json_string(text);
-	char shown[256];
+	return json_bytes(text, strlen(text));
+}
 
-	if (json)
+json_t *json_bytes(const char *text, size_t n_bytes)
+{
+	json_t *json = json_stringn(text, n_bytes);
+	char *shown = json ? NULL : malloc(4 * n_bytes + 1);
+	size_t n_shown = 0;
+	u32 character;
+
+	if (!shown)
 		return json;
-	snprintf(shown, sizeof(shown), "%s", text);
-	for (char *c = shown; *c; c++)
-		if (*c < ' ' || *c > '~')
-			*c = '?';
-	return json_string(shown);
+	for (size_t n; n_bytes; text += n, n_bytes -= n) {
+		n = baleen_foreign_character(text, n_bytes, &character);
+		memcpy(shown + n_shown, text, n);
+		n_shown += n ? n : (size_t)sprintf(shown + n_shown, "\\x%02x", (u8)*text);
+		n = n ? n : 1;
+	}
+	json = json_stringn(shown, n_shown);
+	free(shown);
+	return json;
+}
+
+/* Returns 0, or -ENOMEM. */
+static int dump_json(json_t *json, size_t flags)
+{
+	char *text = json_dumps(json, flags | JSON_REAL_PRECISION(6) | JSON_ENCODE_ANY);
+
+	json_decref(json);
+	if (text)
+		baleen_foreign_json(stdout, text);
+	free(text);
+	return text ? 0 : -ENOMEM;
+}
+
+void print_json_line(json_t *json, size_t flags)
+{
+	dump_json(json, flags);
 }
 
 int print_json(json_t *json)
 {
-	int err = json_dumpf(json, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(6));
+	int err = dump_json(json, JSON_INDENT(2));
 
-	json_decref(json);
 	putchar('\n');
 	return finish_output(err ? EXIT_FAILED : EXIT_DONE);
 }

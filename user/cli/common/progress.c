@@ -13,6 +13,7 @@
 #include "cli/common/cli.h"
 #include "cli/common/progress.h"
 #include "util/clock.h"
+#include "util/foreign.h"
 
 #define FIRST_MS 500
 #define NEXT_MS 200
@@ -80,7 +81,7 @@ static void put_line(void)
 	else
 		snprintf(line, sizeof(line), "%s: %llu s", work.what,
 			 (unsigned long long)gone_ms / 1000);
-	fprintf(stderr, "\r\033[K%.*s", terminal_width() - 1, line);
+	say_to(stderr, "\r\033[K%.*s", terminal_width() - 1, line);
 	fflush(stderr);
 	work.is_shown = true;
 }
@@ -129,13 +130,10 @@ static bool is_wanted(void)
 	return isatty(STDERR_FILENO) && terminal && strcmp(terminal, "dumb");
 }
 
-/* A name may be any bytes; the line is ASCII. */
+/* A name may be any bytes. */
 static void set_what(const char *what)
 {
-	snprintf(work.what, sizeof(work.what), "%s", what);
-	for (char *c = work.what; *c; c++)
-		if (*c < ' ' || *c > '~')
-			*c = '?';
+	baleen_foreign_text(work.what, sizeof(work.what), what, strlen(what));
 }
 
 static void begin(const char *what, int fd, u64 total)

@@ -34,9 +34,9 @@ static void print_bit(const struct replay *replay, const struct baleen_step *ste
 		note = step->before == step->after ? ": stuck" : ": stuck from now on";
 	else if (step->before == step->after)
 		note = counts ? "" : ": is set already";
-	printf("  %s %llu: %llu -> %llu%s\n", counts ? "counter" : "bit",
-	       (unsigned long long)step->place, (unsigned long long)step->before,
-	       (unsigned long long)step->after, note);
+	say("  %s %llu: %llu -> %llu%s\n", counts ? "counter" : "bit",
+	    (unsigned long long)step->place, (unsigned long long)step->before,
+	    (unsigned long long)step->after, note);
 }
 
 static const char *fingerprint(const struct replay *replay, const struct baleen_slots *slots,
@@ -53,15 +53,15 @@ static void print_put(const struct replay *replay, const struct baleen_step *ste
 	struct baleen_slots slots = baleen_slots_of(replay->picture.filter, replay->picture.domain);
 	char after[PICTURE_CELL_TEXT], before[PICTURE_CELL_TEXT];
 
-	printf("  bucket %llu, slot %u: ", (unsigned long long)step->place, step->i);
+	say("  bucket %llu, slot %u: ", (unsigned long long)step->place, step->i);
 	if (!step->after)
-		printf("%s is taken out\n", fingerprint(replay, &slots, step->before, before));
+		say("%s is taken out\n", fingerprint(replay, &slots, step->before, before));
 	else if (!step->before)
-		printf("%s finds it free\n", fingerprint(replay, &slots, step->after, after));
+		say("%s finds it free\n", fingerprint(replay, &slots, step->after, after));
 	else
-		printf("%s takes it, %s is kicked out\n",
-		       fingerprint(replay, &slots, step->after, after),
-		       fingerprint(replay, &slots, step->before, before));
+		say("%s takes it, %s is kicked out\n",
+		    fingerprint(replay, &slots, step->after, after),
+		    fingerprint(replay, &slots, step->before, before));
 }
 
 /* The three bits and the remainder, as `baleen show` draws them. */
@@ -73,17 +73,17 @@ static void print_quotient_slot(const struct replay *replay, const struct baleen
 	picture_number(&replay->picture, slot->remainder, bits, remainder);
 	if (!slot->is_used)
 		memset(remainder, '-', strlen(remainder));
-	printf("%d %d %d %s", slot->occupied, slot->continued, slot->shifted, remainder);
+	say("%d %d %d %s", slot->occupied, slot->continued, slot->shifted, remainder);
 }
 
 static void print_slot(const struct replay *replay, const struct baleen_step *step)
 {
-	printf("  slot %llu: ", (unsigned long long)step->place);
+	say("  slot %llu: ", (unsigned long long)step->place);
 	print_quotient_slot(replay, &step->old);
-	printf(" -> ");
+	say(" -> ");
 	print_quotient_slot(replay, &step->new);
 	if (step->from != BALEEN_VIEW_NOWHERE)
-		printf(", from slot %u", step->from);
+		say(", from slot %u", step->from);
 	putchar('\n');
 }
 
@@ -94,7 +94,7 @@ static void print_steps(const struct replay *replay, const struct baleen_steps *
 
 	/* Half of these are what the walk kicked out, going back. */
 	if (kind == BALEEN_KIND_CUCKOO && steps->is_stashed && n) {
-		printf("  %zu kicks find no free slot, and are undone\n", n / 2);
+		say("  %zu kicks find no free slot, and are undone\n", n / 2);
 		n = 0;
 	}
 	for (size_t i = 0; i < n; i++) {
@@ -106,8 +106,7 @@ static void print_steps(const struct replay *replay, const struct baleen_steps *
 			print_bit(replay, &steps->step[i]);
 	}
 	if (steps->is_stashed)
-		printf("  stash: %s\n",
-		       replay->op == BALEEN_SET_UNION ? "takes it" : "gives it back");
+		say("  stash: %s\n", replay->op == BALEEN_SET_UNION ? "takes it" : "gives it back");
 	if (!steps->n && !steps->is_stashed)
 		puts("  nothing changes");
 }
@@ -176,8 +175,8 @@ static int replay_key(struct replay *replay, struct baleen_filter *copy,
 	replay->picture.domain = key->domain;
 	shown.is_asked = !baleen_view_key(copy, key->domain, key, &shown.where);
 	if (!replay->is_silent && !replay->json)
-		printf("%s: %s\n", text,
-		       picture_describe_key(&replay->picture, &shown, before, sizeof(before)));
+		say("%s: %s\n", text,
+		    picture_describe_key(&replay->picture, &shown, before, sizeof(before)));
 	err = baleen_steps_change(copy, key, replay->op, replay->builds, &steps);
 	if (!err && !replay->is_silent && replay->json)
 		append_steps(replay, &shown, &steps);

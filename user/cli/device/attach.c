@@ -148,9 +148,9 @@ static int report(const struct attach *attach, const struct baleen_attempts *att
 	json_t *failed, *json;
 
 	if (!attach->json) {
-		printf("%s: attached, %s%s%s\n", attach->device, baleen_mode_text(attempts->mode),
-		       attempts->mode == BALEEN_MODE_GENERIC ? ": degraded, behind the driver" : "",
-		       attach->policy.dry_run ? ", DRY RUN: drops nothing" : "");
+		say("%s: attached, %s%s%s\n", attach->device, baleen_mode_text(attempts->mode),
+		    attempts->mode == BALEEN_MODE_GENERIC ? ": degraded, behind the driver" : "",
+		    attach->policy.dry_run ? ", DRY RUN: drops nothing" : "");
 		return finish_output(EXIT_DONE);
 	}
 	failed = json_array();
@@ -207,8 +207,8 @@ static int report_kmod(const struct attach *attach)
 	json_t *json;
 
 	if (!attach->json) {
-		printf("%s: attached, kmod, priority %d%s\n", attach->device, attach->priority,
-		       attach->policy.dry_run ? ", DRY RUN: drops nothing" : "");
+		say("%s: attached, kmod, priority %d%s\n", attach->device, attach->priority,
+		    attach->policy.dry_run ? ", DRY RUN: drops nothing" : "");
 		return finish_output(EXIT_DONE);
 	}
 	json = json_object();

@@ -90,7 +90,7 @@ static int report(const char *what, bool json)
 {
 	if (json)
 		return print_json(json_pack("{s:o}", "detached", json_text(what)));
-	printf("%s: detached\n", what);
+	say("%s: detached\n", what);
 	return finish_output(EXIT_DONE);
 }
 

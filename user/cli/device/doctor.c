@@ -6,10 +6,9 @@
 
 static void print(const struct baleen_finding *finding)
 {
-	printf("%-7s  %-12s  %s\n", baleen_level_text(finding->level), finding->check,
-	       finding->text);
+	say("%-7s  %-12s  %s\n", baleen_level_text(finding->level), finding->check, finding->text);
 	if (finding->command[0])
-		printf("%-7s  %-12s  # %s\n", "", "", finding->command);
+		say("%-7s  %-12s  # %s\n", "", "", finding->command);
 }
 
 static json_t *describe(const struct baleen_finding *finding)

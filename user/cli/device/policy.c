@@ -37,8 +37,8 @@ static int report(const struct change *change, const struct baleen_ruleset *rule
 					    json_text(change->device), "default", undecided,
 					    "dry_run", ruleset->dry_run, "sample",
 					    interval ? rate : NULL));
-	printf("%s: default %s, %s, %s%s\n", change->device, undecided,
-	       ruleset->dry_run ? "DRY RUN" : "enforced", interval ? "sampling " : "", rate);
+	say("%s: default %s, %s, %s%s\n", change->device, undecided,
+	    ruleset->dry_run ? "DRY RUN" : "enforced", interval ? "sampling " : "", rate);
 	return finish_output(EXIT_DONE);
 }
 

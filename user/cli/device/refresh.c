@@ -43,10 +43,10 @@ static void print(const char *device, const struct refreshed *refreshed, json_t 
 						     "changed", changed, "program_id",
 						     (json_int_t)refreshed->id));
 	else if (changed)
-		printf("%s: program %u of this version in place of program %u\n", device,
-		       refreshed->id, refreshed->old_id);
+		say("%s: program %u of this version in place of program %u\n", device,
+		    refreshed->id, refreshed->old_id);
 	else
-		printf("%s: program %u is of this version already\n", device, refreshed->id);
+		say("%s: program %u is of this version already\n", device, refreshed->id);
 }
 
 static int refresh_and_print(const char *device, bool force, json_t *all)

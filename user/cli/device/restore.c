@@ -75,10 +75,10 @@ static int report(const struct restore *restore, const struct baleen_saved *save
 	json_t *json;
 
 	if (!restore->json) {
-		printf("%s: restored %u rule%s, %s, %s%s%s\n", restore->device, n,
-		       n == 1 ? "" : "s", how, baleen_mode_text(mode),
-		       mode == BALEEN_MODE_GENERIC ? ": degraded, behind the driver" : "",
-		       saved->ruleset.dry_run ? ", DRY RUN: drops nothing" : "");
+		say("%s: restored %u rule%s, %s, %s%s%s\n", restore->device, n, n == 1 ? "" : "s",
+		    how, baleen_mode_text(mode),
+		    mode == BALEEN_MODE_GENERIC ? ": degraded, behind the driver" : "",
+		    saved->ruleset.dry_run ? ", DRY RUN: drops nothing" : "");
 		return finish_output(EXIT_DONE);
 	}
 	json = json_object();

@@ -115,12 +115,12 @@ static void report(const char *device, const struct baleen_deploy *deploy, bool 
 		complain("%s: %s failed: %s", device, attempts->failed[i].what,
 			 attempts->failed[i].reason);
 	if (was_attached)
-		printf("%s: is attached already\n", device);
+		say("%s: is attached already\n", device);
 	else
-		printf("%s: attached, %s, %u rule%s%s\n", device, baleen_mode_text(attempts->mode),
-		       n, n == 1 ? "" : "s",
-		       deploy->has_xdp && deploy->xdp.config.dry_run ? ", DRY RUN: drops nothing" :
-								       "");
+		say("%s: attached, %s, %u rule%s%s\n", device, baleen_mode_text(attempts->mode), n,
+		    n == 1 ? "" : "s",
+		    deploy->has_xdp && deploy->xdp.config.dry_run ? ", DRY RUN: drops nothing" :
+								    "");
 }
 
 static void restore_device(struct boot *boot, u32 index)
@@ -173,7 +173,7 @@ static void report_missing(struct boot *boot, bool did_wait)
 		if (boot->is_done[i])
 			continue;
 		if (!did_wait) {
-			printf("%s: not there yet\n", boot->device[i]);
+			say("%s: not there yet\n", boot->device[i]);
 			continue;
 		}
 		snprintf(why, sizeof(why), "%s: no such device", boot->device[i]);

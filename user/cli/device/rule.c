@@ -241,9 +241,9 @@ static int report(const struct change *change, const struct baleen_ruleset *rule
 		return print_json(json_pack("{s:o, s:o}", "device", json_text(change->device),
 					    "rules", names));
 	json_decref(names);
-	printf("%s: %s, rules now:", change->device, change->verb->done);
+	say("%s: %s, rules now:", change->device, change->verb->done);
 	for (u32 i = 0; i < ruleset->n_rules; i++)
-		printf(" %s", ruleset->rule[i].name);
+		say(" %s", ruleset->rule[i].name);
 	putchar('\n');
 	return finish_output(EXIT_DONE);
 }

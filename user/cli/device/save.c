@@ -51,8 +51,7 @@ static int report(const struct save *save, const struct baleen_saved *saved)
 	json_t *json, *rules;
 
 	if (!save->json) {
-		printf("%s: saved %u rule%s to %s\n", save->device, n, n == 1 ? "" : "s",
-		       save->out);
+		say("%s: saved %u rule%s to %s\n", save->device, n, n == 1 ? "" : "s", save->out);
 		return finish_output(EXIT_DONE);
 	}
 	rules = json_array();
@@ -95,8 +94,8 @@ static int report_filter(const struct save *save, const struct baleen_filter *fi
 	json_t *json;
 
 	if (!save->json) {
-		printf("%s: saved to %s, %s\n", save->device, save->out,
-		       format_bytes(filter->n_bytes, bytes));
+		say("%s: saved to %s, %s\n", save->device, save->out,
+		    format_bytes(filter->n_bytes, bytes));
 		return finish_output(EXIT_DONE);
 	}
 	json = describe_filter(filter);

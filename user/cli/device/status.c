@@ -137,8 +137,8 @@ static bool is_made_anew(const char *device)
 
 static void print_absence(const char *device)
 {
-	printf("NOT IN FORCE: what was applied is not attached; 'baleen apply %s' puts it on",
-	       baleen_shell_word(device).text);
+	say("NOT IN FORCE: what was applied is not attached; 'baleen apply %s' puts it on",
+	    baleen_shell_word(device).text);
 }
 
 static void print_state(const struct baleen_xdp *xdp)
@@ -146,17 +146,17 @@ static void print_state(const struct baleen_xdp *xdp)
 	const char *device = xdp->device;
 	char old_name[BALEEN_POINT_BYTES];
 
-	printf("%s: ", device);
+	say("%s: ", device);
 	switch (xdp->attach_status) {
 	case BALEEN_ATTACH_STATUS_ATTACHED:
-		printf("attached, %s%s, program %u", baleen_mode_text(xdp->there.mode),
-		       is_degraded(xdp) ? " (degraded: behind the driver)" : "", xdp->program_id);
+		say("attached, %s%s, program %u", baleen_mode_text(xdp->there.mode),
+		    is_degraded(xdp) ? " (degraded: behind the driver)" : "", xdp->program_id);
 		if (xdp->attachment.attach_type == BALEEN_ATTACH_TYPE_CHAIN)
-			printf(" in the chain of program %u", xdp->there.id);
+			say(" in the chain of program %u", xdp->there.id);
 		else if (xdp->attachment.attach_type == BALEEN_ATTACH_TYPE_NETLINK)
-			printf(xdp->pins.ifindex < 0 ? ", by a filter of tc" : ", without a link");
+			say(xdp->pins.ifindex < 0 ? ", by a filter of tc" : ", without a link");
 		if (strcmp(device, baleen_xdp_old_name(xdp, old_name)))
-			printf(", was %s at attach", old_name);
+			say(", was %s at attach", old_name);
 		break;
 	case BALEEN_ATTACH_STATUS_GONE:
 		if (is_made_anew(device)) {
@@ -164,21 +164,21 @@ static void print_state(const struct baleen_xdp *xdp)
 			break;
 		}
 		/* Not by its name, which another device may have by now. */
-		printf("NOT IN FORCE: device %d is gone; 'baleen detach --gone' forgets it",
-		       baleen_device_real(xdp->pins.ifindex));
+		say("NOT IN FORCE: device %d is gone; 'baleen detach --gone' forgets it",
+		    baleen_device_real(xdp->pins.ifindex));
 		break;
 	case BALEEN_ATTACH_STATUS_MOVED:
-		printf("attached, but to a device that is now in another network namespace; "
-		       "'baleen detach %s' takes the filter off",
-		       baleen_shell_word(device).text);
+		say("attached, but to a device that is now in another network namespace; "
+		    "'baleen detach %s' takes the filter off",
+		    baleen_shell_word(device).text);
 		break;
 	case BALEEN_ATTACH_STATUS_DETACHED:
-		printf("NOT IN FORCE: somebody detached it; attach again");
+		say("NOT IN FORCE: somebody detached it; attach again");
 		break;
 	case BALEEN_ATTACH_STATUS_REPLACED:
-		printf("NOT IN FORCE: program '%s' (id %u, %s) is there instead",
-		       xdp->there.name[0] ? xdp->there.name : "?", xdp->there.id,
-		       baleen_mode_text(xdp->there.mode));
+		say("NOT IN FORCE: program '%s' (id %u, %s) is there instead",
+		    xdp->there.name[0] ? xdp->there.name : "?", xdp->there.id,
+		    baleen_mode_text(xdp->there.mode));
 		break;
 	}
 	putchar('\n');
@@ -191,16 +191,16 @@ static void print_device(const struct baleen_xdp *xdp, const struct baleen_stats
 
 	print_state(xdp);
 	if (!baleen_xdp_is_current(xdp))
-		printf("  the program is of another version of baleen: 'baleen refresh %s' puts this "
-		       "one's on\n",
-		       baleen_shell_word(xdp->device).text);
+		say("  the program is of another version of baleen: 'baleen refresh %s' puts this "
+		    "one's on\n",
+		    baleen_shell_word(xdp->device).text);
 	print_status_dry_run(xdp->config.dry_run);
 	if (state)
 		print_confirm(state, xdp->device);
 	if (state && baleen_unkept_why(state))
-		printf("  NOT KEPT: %s: %s; the last changes end at a reboot, unless there is room "
-		       "before\n",
-		       baleen_unkept_why(state), state->path);
+		say("  NOT KEPT: %s: %s; the last changes end at a reboot, unless there is room "
+		    "before\n",
+		    baleen_unkept_why(state), state->path);
 	for (u32 i = 0; i < xdp->config.n_rules; i++) {
 		show_rule(xdp, i, stats, state, false, sound);
 		if (state)
@@ -281,7 +281,7 @@ static int show_detached(const char *device, bool is_kept, void *data)
 				      json_pack("{s:o, s:s, s:b}", "device", json_text(device),
 						"state", "not attached", "enforced", false));
 	if (!walk->all) {
-		printf("%s: ", device);
+		say("%s: ", device);
 		print_absence(device);
 		putchar('\n');
 	}

@@ -52,9 +52,9 @@ static int mention(const struct baleen_pins *pins, void *data)
 	if (mention->all)
 		mention_json(&icp, mention->all);
 	else
-		printf("%s: answers ICP for %u sibling%s: 'baleen icp status' tells more\n",
-		       icp.device, icp.now.config.n_siblings,
-		       icp.now.config.n_siblings == 1 ? "" : "s");
+		say("%s: answers ICP for %u sibling%s: 'baleen icp status' tells more\n",
+		    icp.device, icp.now.config.n_siblings,
+		    icp.now.config.n_siblings == 1 ? "" : "s");
 	baleen_icp_close(&icp);
 	mention->n++;
 	return 0;

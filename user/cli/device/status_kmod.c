@@ -62,7 +62,7 @@ static void print_device(const struct baleen_kmod_rules *rules, bool *sound)
 {
 	struct status_verdicts verdicts = verdicts_of(rules);
 
-	printf("%s: attached, kmod, priority %d\n", rules->device, rules->priority);
+	say("%s: attached, kmod, priority %d\n", rules->device, rules->priority);
 	print_status_dry_run(rules->dry_run);
 	for (u32 i = 0; i < rules->n_rules; i++)
 		show_rule(rules, i, NULL, sound);

@@ -43,15 +43,15 @@ static void print_limit(const struct baleen_limit_status *limit)
 	char slots[NUMBER_TEXT], size[NUMBER_TEXT], tracked[NUMBER_TEXT], over[NUMBER_TEXT];
 	char overruns[NUMBER_TEXT], forgotten[NUMBER_TEXT];
 
-	printf("\n        limit: %s of %s sources tracked, %s, %s over it now, %s overruns, %s "
-	       "forgotten",
-	       format_count(limit->n_tracked, tracked), format_count(limit->n_slots, slots),
-	       format_bytes(limit->n_bytes, size), format_count(limit->n_over, over),
-	       format_count(limit->counts.overruns, overruns),
-	       format_count(limit->counts.forgotten, forgotten));
+	say("\n        limit: %s of %s sources tracked, %s, %s over it now, %s overruns, %s "
+	    "forgotten",
+	    format_count(limit->n_tracked, tracked), format_count(limit->n_slots, slots),
+	    format_bytes(limit->n_bytes, size), format_count(limit->n_over, over),
+	    format_count(limit->counts.overruns, overruns),
+	    format_count(limit->counts.forgotten, forgotten));
 	if (limit->is_unreadable)
-		printf("\n        limit: COUNTS NOTHING: the kernel has no BTF that shows TCP's numbers, "
-		       "which prove a source");
+		say("\n        limit: COUNTS NOTHING: the kernel has no BTF that shows TCP's numbers, "
+		    "which prove a source");
 }
 
 json_t *describe_status_rule(const struct status_rule *rule)
@@ -80,9 +80,9 @@ static void print_filter_line(const struct baleen_filter *filter, u64 n_written)
 
 	describe_kind(filter, kind, sizeof(kind));
 	if (!is_uncounted(filter))
-		printf("%s, ", entries_text(filter, n_written, entries));
-	printf("key %s, %s, %s", key_spec_text(filter->image.key_spec), kind,
-	       format_bytes(filter->n_bytes, size));
+		say("%s, ", entries_text(filter, n_written, entries));
+	say("key %s, %s, %s", key_spec_text(filter->image.key_spec), kind,
+	    format_bytes(filter->n_bytes, size));
 }
 
 void print_status_rule(const struct status_rule *rule)
@@ -90,21 +90,21 @@ void print_status_rule(const struct status_rule *rule)
 	char packets[NUMBER_TEXT], bytes[NUMBER_TEXT];
 	char qualifiers[BALEEN_QUALIFIERS_TEXT];
 
-	printf("  %-5s %-12s ", baleen_action_text(rule->action), rule->name);
+	say("  %-5s %-12s ", baleen_action_text(rule->action), rule->name);
 	if (rule->filter)
 		print_filter_line(rule->filter, rule->n_written);
 	else
-		printf("DAMAGED: %s", rule->damage);
+		say("DAMAGED: %s", rule->damage);
 	if (rule->shared && *rule->shared)
-		printf("\n        asks kmod:%s", rule->shared);
+		say("\n        asks kmod:%s", rule->shared);
 	baleen_qualifiers_format(&rule->qualifiers, &rule->rate_limit, qualifiers);
 	if (qualifiers[0])
-		printf("\n        only %s", qualifiers);
+		say("\n        only %s", qualifiers);
 	if (rule->limit)
 		print_limit(rule->limit);
-	printf("\n        %s %s, %s\n", format_count(rule->counted.packets, packets),
-	       baleen_plural(rule->counted.packets, "packet", "packets"),
-	       format_bytes(rule->counted.bytes, bytes));
+	say("\n        %s %s, %s\n", format_count(rule->counted.packets, packets),
+	    baleen_plural(rule->counted.packets, "packet", "packets"),
+	    format_bytes(rule->counted.bytes, bytes));
 }
 
 /* --- verdicts -------------------------------------------------------------- */
@@ -149,12 +149,12 @@ static void print_default(const struct status_verdicts *verdicts)
 	char count[NUMBER_TEXT], vital[NUMBER_TEXT];
 
 	if (verdicts->default_drop)
-		printf("  default drop: %s %s matched no rule, dropped; %s vital passed\n",
-		       format_count(stats->unmatched, count), packets,
-		       format_count(stats->vital, vital));
+		say("  default drop: %s %s matched no rule, dropped; %s vital passed\n",
+		    format_count(stats->unmatched, count), packets,
+		    format_count(stats->vital, vital));
 	else
-		printf("  default pass: %s %s matched no rule, passed\n",
-		       format_count(stats->unmatched, count), packets);
+		say("  default pass: %s %s matched no rule, passed\n",
+		    format_count(stats->unmatched, count), packets);
 }
 
 static void print_unparsed(const struct status_verdicts *verdicts)
@@ -162,16 +162,16 @@ static void print_unparsed(const struct status_verdicts *verdicts)
 	char count[NUMBER_TEXT];
 	bool any = false;
 
-	printf("  %s unexamined:", verdicts->default_drop ? "dropped" : "passed");
+	say("  %s unexamined:", verdicts->default_drop ? "dropped" : "passed");
 	for (size_t i = 0; i < N_UNPARSED; i++) {
 		u64 n = unparsed_count(verdicts->stats, i);
 
 		if (!n)
 			continue;
-		printf("%s %s %s", any ? "," : "", format_count(n, count), unparsed[i].text);
+		say("%s %s %s", any ? "," : "", format_count(n, count), unparsed[i].text);
 		any = true;
 	}
-	puts(any ? "" : " none");
+	say("%s\n", any ? "" : " none");
 }
 
 static void print_sampling(const struct status_verdicts *verdicts)
@@ -181,10 +181,10 @@ static void print_sampling(const struct status_verdicts *verdicts)
 
 	if (!verdicts->sample_interval_ns)
 		return;
-	printf("  sampling %s: %s sampled, %s not sampled, %s lost\n",
-	       baleen_interval_format(verdicts->sample_interval_ns, rate),
-	       format_count(stats->sampled, sampled), format_count(stats->not_sampled, not ),
-	       format_count(stats->sample_lost, lost));
+	say("  sampling %s: %s sampled, %s not sampled, %s lost\n",
+	    baleen_interval_format(verdicts->sample_interval_ns, rate),
+	    format_count(stats->sampled, sampled), format_count(stats->not_sampled, not ),
+	    format_count(stats->sample_lost, lost));
 }
 
 void print_status_verdicts(const struct status_verdicts *verdicts)
@@ -194,9 +194,9 @@ void print_status_verdicts(const struct status_verdicts *verdicts)
 	print_default(verdicts);
 	print_unparsed(verdicts);
 	if (verdicts->stats->no_filter)
-		printf("  NO RULES LOADED: %s %s passed\n",
-		       format_count(verdicts->stats->no_filter, count),
-		       baleen_plural(verdicts->stats->no_filter, "packet", "packets"));
+		say("  NO RULES LOADED: %s %s passed\n",
+		    format_count(verdicts->stats->no_filter, count),
+		    baleen_plural(verdicts->stats->no_filter, "packet", "packets"));
 	print_sampling(verdicts);
 }
 

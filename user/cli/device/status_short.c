@@ -47,11 +47,11 @@ static void print_row(const json_t *device)
 		if (!strcmp(text(rule, "action"), "drop"))
 			n_dropped += integer(rule, "packets");
 	}
-	printf(ROW, text(device, "device"),
-	       json_is_false(json_object_get(device, "enforced")) ? "NOT IN FORCE" :
-								    text(device, "state"),
-	       mode(device), format_count(json_array_size(rules), n),
-	       format_count(n_entries, entries), format_count(n_dropped, dropped), verdict(device));
+	say(ROW, text(device, "device"),
+	    json_is_false(json_object_get(device, "enforced")) ? "NOT IN FORCE" :
+								 text(device, "state"),
+	    mode(device), format_count(json_array_size(rules), n), format_count(n_entries, entries),
+	    format_count(n_dropped, dropped), verdict(device));
 }
 
 static int by_name(const void *a, const void *b)
@@ -71,7 +71,7 @@ int print_status_short(const json_t *all)
 		device[i] = json_array_get(all, i);
 	qsort(device, n, sizeof(*device), by_name);
 	if (n)
-		printf(ROW, "DEVICE", "STATE", "MODE", "RULES", "ENTRIES", "DROPPED", "DEFAULT");
+		say(ROW, "DEVICE", "STATE", "MODE", "RULES", "ENTRIES", "DROPPED", "DEFAULT");
 	else
 		puts("nothing is attached in this network namespace");
 	for (size_t i = 0; i < n; i++)

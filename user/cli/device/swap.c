@@ -10,6 +10,7 @@
 #include "cli/open/rule_images.h"
 #include "net/device.h"
 #include "util/number.h"
+#include "util/shell.h"
 
 struct swap {
 	char device[BALEEN_POINT_BYTES];
@@ -103,7 +104,7 @@ static int refuse_shared(const struct swap *swap, const struct baleen_kmod_rules
 	return complain(
 		"%s:%s asks kmod:%s, as others may: 'baleen swap kmod:%s' changes that, 'baleen "
 		"rule' deletes the rule and adds another",
-		swap->device, swap->rule, shared, shared);
+		swap->device, swap->rule, shared, baleen_shell_word(shared).text);
 }
 
 static int edit_rule(const struct baleen_kmod_rules *now, struct baleen_ruleset *ruleset,
@@ -196,17 +197,16 @@ static int report(const struct swap *swap)
 		return print_json(json);
 	}
 	if (is_uncounted(filter)) {
-		printf("%s:%s: %s\n", swap->device, swap->rule, done);
+		say("%s:%s: %s\n", swap->device, swap->rule, done);
 		return finish_output(EXIT_DONE);
 	}
-	printf("%s:%s: %s, %s", swap->device, swap->rule, done,
-	       entries_text(filter, written_entries(filter), text));
+	say("%s:%s: %s, %s", swap->device, swap->rule, done,
+	    entries_text(filter, written_entries(filter), text));
 	if (swap->n_special)
-		printf(", without %s special-purpose", format_count(swap->n_special, special));
+		say(", without %s special-purpose", format_count(swap->n_special, special));
 	if (swap->n_protected)
-		printf(", without %s never dropped (%s, %s)",
-		       format_count(swap->n_protected, special), swap->first_protected.key,
-		       swap->first_protected.what);
+		say(", without %s never dropped (%s, %s)", format_count(swap->n_protected, special),
+		    swap->first_protected.key, swap->first_protected.what);
 	putchar('\n');
 	return finish_output(EXIT_DONE);
 }

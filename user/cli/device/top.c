@@ -202,7 +202,7 @@ static int print_page(struct top *top)
 	top->page.height = 8 + top->view.rates.n_rules + BATCH_KEYS;
 	top_layout(&top->view, &top->page);
 	for (u32 i = 0; i < top->page.n; i++)
-		puts(top->page.text[i]);
+		say("%s\n", top->page.text[i]);
 	putchar('\n');
 	return finish_output(EXIT_DONE);
 }

@@ -47,12 +47,12 @@ static void print_cause(const struct baleen_drop_cause *cause)
 
 	if (cause->n_met != BALEEN_MET_UNKNOWN)
 		format_count(cause->n_met, met);
-	printf("%-10s %11s %8s %8s %10s %10s  %s%s", cause->rule,
-	       format_count(cause->n_entries, entries), met,
-	       format_count(cause->n_sources, sources), format_count(cause->n_drops, drops),
-	       format_count(cause->n_alone, alone), cause->feed_id ? "" : "origin ", cause->name);
+	say("%-10s %11s %8s %8s %10s %10s  %s%s", cause->rule,
+	    format_count(cause->n_entries, entries), met, format_count(cause->n_sources, sources),
+	    format_count(cause->n_drops, drops), format_count(cause->n_alone, alone),
+	    cause->feed_id ? "" : "origin ", cause->name);
 	if (cause->top_entry[0])
-		printf(", most by %s: %s", cause->top_entry, format_count(cause->top_drops, top));
+		say(", most by %s: %s", cause->top_entry, format_count(cause->top_drops, top));
 	putchar('\n');
 }
 
@@ -60,20 +60,20 @@ static int print_causes(const char *device, const struct baleen_drop_causes *cau
 {
 	char drops[NUMBER_TEXT], sources[NUMBER_TEXT], n[NUMBER_TEXT];
 
-	printf("%s: %s sampled drop%s of %s source%s\n", device,
-	       format_count(causes->n_drops, drops), causes->n_drops == 1 ? "" : "s",
-	       format_count(causes->n_sources, sources), causes->n_sources == 1 ? "" : "s");
+	say("%s: %s sampled drop%s of %s source%s\n", device, format_count(causes->n_drops, drops),
+	    causes->n_drops == 1 ? "" : "s", format_count(causes->n_sources, sources),
+	    causes->n_sources == 1 ? "" : "s");
 	if (causes->n)
-		printf("%-10s %11s %8s %8s %10s %10s  %s\n", "RULE", "ENTRIES", "MET", "SOURCES",
-		       "DROPS", "ALONE", "FEED");
+		say("%-10s %11s %8s %8s %10s %10s  %s\n", "RULE", "ENTRIES", "MET", "SOURCES",
+		    "DROPS", "ALONE", "FEED");
 	for (size_t i = 0; i < causes->n; i++)
 		print_cause(&causes->cause[i]);
 	if (causes->n_gone)
-		printf("%s of sources that no entry holds any more\n",
-		       format_count(causes->n_gone, n));
+		say("%s of sources that no entry holds any more\n",
+		    format_count(causes->n_gone, n));
 	if (causes->n_other)
-		printf("%s by the default verdict, or by rules that look at more than the source\n",
-		       format_count(causes->n_other, n));
+		say("%s by the default verdict, or by rules that look at more than the source\n",
+		    format_count(causes->n_other, n));
 	return finish_output(EXIT_DONE);
 }
 

@@ -119,7 +119,6 @@ void top_print_json(const struct top_view *view)
 	json_object_set_new(json, "rules", json_rules(view));
 	json_object_set_new(json, "counters", json_counters(view));
 	json_object_set_new(json, "events", json_events(view));
-	json_dumpf(json, stdout, JSON_COMPACT | JSON_REAL_PRECISION(6));
-	json_decref(json);
+	print_json_line(json, JSON_COMPACT);
 	putchar('\n');
 }

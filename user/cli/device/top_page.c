@@ -7,6 +7,7 @@
 #include "cli/device/top.h"
 #include "key/key_text.h"
 #include "net/device.h"
+#include "util/foreign.h"
 #include "util/number.h"
 #include "util/shell.h"
 #include "util/sparkline.h"
@@ -40,7 +41,7 @@ static void add_line(struct top_page *page, enum top_style style, const char *fo
 	if (page->n >= room)
 		return;
 	va_start(args, format);
-	vsnprintf(page->text[page->n], TOP_LINE_BYTES, format, args);
+	baleen_foreign_vformat(page->text[page->n], TOP_LINE_BYTES, format, args);
 	va_end(args);
 	cut(page->text[page->n], page->width);
 	page->style[page->n++] = style;
@@ -64,31 +65,22 @@ static const char *format_rate(double rate, char *text)
 	return text;
 }
 
-/* Like "eth0", in which a hostile name may have anything. */
-static void format_device(const char *device, char *text)
-{
-	snprintf(text, BALEEN_POINT_BYTES, "%s", device);
-	for (char *c = text; *c; c++)
-		if (*c < ' ' || *c > '~')
-			*c = '?';
-}
-
 /* --- head ------------------------------------------------------------------ */
 
 static void add_title(const struct top_view *view, struct top_page *page)
 {
 	const struct baleen_rates *rates = &view->rates;
-	char device[BALEEN_POINT_BYTES], clock[16], left[TOP_LINE_BYTES];
+	char clock[16], left[TOP_LINE_BYTES];
 	time_t now = time(NULL);
 	struct tm parts;
 	int pad;
 
-	format_device(rates->device, device);
 	localtime_r(&now, &parts);
 	strftime(clock, sizeof(clock), "%T", &parts);
-	snprintf(left, sizeof(left), "%s: %s%s%s, %s", device, view->is_paused ? "PAUSED, " : "",
-		 rates->dry_run ? "DRY RUN, " : "", baleen_attach_status_text(rates->attach_status),
-		 baleen_mode_text(rates->mode));
+	baleen_foreign_format(left, sizeof(left), "%s: %s%s%s, %s", rates->device,
+			      view->is_paused ? "PAUSED, " : "", rates->dry_run ? "DRY RUN, " : "",
+			      baleen_attach_status_text(rates->attach_status),
+			      baleen_mode_text(rates->mode));
 	pad = (int)page->width - (int)strlen(left) - (int)strlen(clock);
 	if (pad < 1)
 		add_line(page, TOP_TITLE, "%s", left);
@@ -249,15 +241,13 @@ static void add_unexamined(const struct top_view *view, struct top_page *page)
 static void add_sampling(const struct top_view *view, struct top_page *page)
 {
 	const struct baleen_rates *rates = &view->rates;
-	char rate[BALEEN_INTERVAL_TEXT], sampled[RATE_TEXT], left_out[RATE_TEXT],
-		device[BALEEN_POINT_BYTES];
+	char rate[BALEEN_INTERVAL_TEXT], sampled[RATE_TEXT], left_out[RATE_TEXT];
 	u64 lost = moved(rates, NUMBER_OF(sample_lost));
 
-	format_device(rates->device, device);
 	if (view->reader == TOP_READER_NONE) {
 		add_line(page, TOP_PLAIN,
 			 "no events: 'baleen policy %s --sample 100/s' samples some",
-			 baleen_shell_word(device).text);
+			 baleen_shell_word(rates->device).text);
 	} else if (view->reader == TOP_READER_OTHER) {
 		if (view->watcher.pid)
 			add_line(page, TOP_PLAIN, "events are read by process %d (%s)",

@@ -151,7 +151,7 @@ static void print_column(const char *text, int *width)
 
 	if (length > *width)
 		*width = length;
-	printf("  %-*s", *width, text);
+	say("  %-*s", *width, text);
 }
 
 static void print_line(const struct baleen_sighting *seen)
@@ -163,16 +163,16 @@ static void print_line(const struct baleen_sighting *seen)
 
 	localtime_r(&seen->time.tv_sec, &parts);
 	format_time(&seen->time, &parts, "%F %T", time, sizeof(time));
-	fputs(time, stdout);
+	say("%s", time);
 	print_column(verdict_text(seen->event), &width[0]);
 	print_column(rule_text(seen), &width[1]);
 	print_column(key_text(seen, key), &width[2]);
 	print_column(protocol_text(seen, protocol), &width[3]);
 	print_column(end_text(seen, BALEEN_KEY_SRC, src), &width[4]);
 	print_column(end_text(seen, BALEEN_KEY_DST, dst), &width[5]);
-	printf("  %5u", seen->event->frame_bytes);
+	say("  %5u", seen->event->frame_bytes);
 	if (seen->packet.vlan != BALEEN_VLAN_NONE)
-		printf("  vlan %u", seen->packet.vlan);
+		say("  vlan %u", seen->packet.vlan);
 	putchar('\n');
 }
 
@@ -210,8 +210,7 @@ static void print_object(const struct baleen_sighting *seen)
 		json_object_set_new(json, "vlan", json_integer(seen->packet.vlan));
 	json_object_set_new(json, "bytes", json_integer(seen->event->frame_bytes));
 	json_object_set_new(json, "captured", json_integer(seen->event->n_captured));
-	json_dumpf(json, stdout, JSON_COMPACT);
-	json_decref(json);
+	print_json_line(json, JSON_COMPACT);
 	putchar('\n');
 }
 

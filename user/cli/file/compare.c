@@ -168,7 +168,7 @@ static void print_size(const char *before, const char *name, double n)
 		format_count(llround(n), text);
 	else
 		snprintf(text, sizeof(text), "%.6g", n);
-	printf("%15s  %s%s\n", text, before, name);
+	say("%15s  %s%s\n", text, before, name);
 }
 
 static int report(const struct compare *compare)
@@ -182,8 +182,8 @@ static int report(const struct compare *compare)
 	if (found->is_estimate)
 		puts("estimates, from the bits of Bloom filters:");
 	else if (found->rate)
-		printf("by hashes and fingerprints, which err at a rate of up to %.2g:\n",
-		       found->rate);
+		say("by hashes and fingerprints, which err at a rate of up to %.2g:\n",
+		    found->rate);
 	print_size("in ", a, found->n_a);
 	print_size("in ", b, found->n_b);
 	print_size("in ", "both", found->n_both);
@@ -191,7 +191,7 @@ static int report(const struct compare *compare)
 	print_size("only in ", a, found->n_a - found->n_both);
 	print_size("only in ", b, found->n_b - found->n_both);
 	if (either)
-		printf("%15.6g  Jaccard index, both of either\n", found->n_both / either);
+		say("%15.6g  Jaccard index, both of either\n", found->n_both / either);
 	return finish_output(EXIT_DONE);
 }
 

@@ -26,9 +26,9 @@ struct printer {
 static bool print_entry(struct printer *printer, const char *text)
 {
 	if (printer->json)
-		printf("%s\n  \"%s\"", printer->n ? "," : "", text);
+		say("%s\n  \"%s\"", printer->n ? "," : "", text);
 	else
-		puts(text);
+		say("%s\n", text);
 	printer->n++;
 	return !ferror(stdout);
 }

@@ -25,7 +25,7 @@ static int finish(struct match *match)
 	int result = matching->n_matched && !matching->n_bad ? EXIT_DONE : EXIT_FAILED;
 
 	if (matching->count_only)
-		printf("%llu\n", (unsigned long long)matching->n_matched);
+		say("%llu\n", (unsigned long long)matching->n_matched);
 	else if (match->json && print_json(json_incref(matching->found)))
 		return EXIT_FAILED;
 	if (matching->write_error)

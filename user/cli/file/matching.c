@@ -13,6 +13,7 @@
 #include "list/string_keys.h"
 #include "util/array.h"
 #include "util/blocks.h"
+#include "util/foreign.h"
 #include "util/input.h"
 #include "util/threads.h"
 
@@ -97,13 +98,10 @@ static void complain_of_key(struct matching *matching, const char *text, size_t 
 			    const struct source *source, const char *reason)
 {
 	struct bad_key bad = { .number = source ? source->number : 0, .reason = reason };
-	size_t n = n_bytes < sizeof(bad.shown) ? n_bytes : sizeof(bad.shown) - 1;
 	struct sink *sink = matching->sink;
 
 	matching->n_bad++;
-	for (size_t i = 0; i < n; i++)
-		bad.shown[i] = text[i] >= ' ' && text[i] <= '~' ? text[i] : '?';
-	bad.shown[n] = '\0';
+	baleen_foreign_text(bad.shown, sizeof(bad.shown), text, n_bytes);
 	if (!sink)
 		print_bad(&bad, source, 0);
 	else if (baleen_array_reserve(&sink->bad, &sink->room_bad, sink->n_bad + 1))
@@ -139,17 +137,6 @@ static void print_run(struct matching *matching, struct source *source)
 	source->run_bytes = 0;
 }
 
-/* Bytes that are no UTF-8 are shown as '?'. */
-static json_t *json_key(char *text, size_t n_bytes)
-{
-	json_t *json = json_stringn(text, n_bytes);
-
-	for (size_t i = 0; !json && i < n_bytes; i++)
-		if ((u8)text[i] > '~')
-			text[i] = '?';
-	return json ? json : json_stringn(text, n_bytes);
-}
-
 /* A key that is wanted; the byte behind it may be overwritten. */
 static void match_text(struct matching *matching, struct source *source, char *text, size_t n_bytes)
 {
@@ -157,7 +144,7 @@ static void match_text(struct matching *matching, struct source *source, char *t
 	if (matching->count_only)
 		return;
 	if (matching->found) {
-		json_array_append_new(matching->found, json_key(text, n_bytes));
+		json_array_append_new(matching->found, json_bytes(text, n_bytes));
 		return;
 	}
 	text[n_bytes] = source->lines.end;
@@ -173,7 +160,7 @@ static json_t *json_copies(char *text, size_t n_bytes, u64 n, enum baleen_copies
 	static const char *const bounds[] = { "exact", "at most", "at least" };
 	json_t *json = json_object();
 
-	json_object_set_new(json, "key", json_key(text, n_bytes));
+	json_object_set_new(json, "key", json_bytes(text, n_bytes));
 	json_object_set_new(json, "copies", json_integer((json_int_t)n));
 	json_object_set_new(json, "bound", json_string(bounds[bound]));
 	return json;

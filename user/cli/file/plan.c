@@ -303,30 +303,30 @@ static void print_cost(const struct plan *plan, u32 kind)
 	find_planned(plan, kind, &planned);
 	cost = &planned.cost;
 	if (cost->err) {
-		printf("%-11s%s\n", baleen_kind_name(kind), reason_of(cost));
+		say("%-11s%s\n", baleen_kind_name(kind), reason_of(cost));
 		return;
 	}
 	snprintf(rate, sizeof(rate), "%.2g", cost->fpp);
-	printf("%-11s%15s%8s %7.3g  %-9s%s%s\n", baleen_kind_name(kind),
-	       format_count(cost->n_bits, bits), format_bytes(cost->n_bytes, bytes),
-	       cost->bits_per_key, cost->is_exact ? "exact" : rate,
-	       geometry_text(&cost->table, geometry, sizeof(geometry)),
-	       planned.way.copies ? ", copies" : "");
+	say("%-11s%15s%8s %7.3g  %-9s%s%s\n", baleen_kind_name(kind),
+	    format_count(cost->n_bits, bits), format_bytes(cost->n_bytes, bytes),
+	    cost->bits_per_key, cost->is_exact ? "exact" : rate,
+	    geometry_text(&cost->table, geometry, sizeof(geometry)),
+	    planned.way.copies ? ", copies" : "");
 }
 
 static void print_bound(const struct plan *plan, const char *of, double n_bits, const char *formula)
 {
 	char bits[NUMBER_TEXT], bytes[NUMBER_TEXT];
 
-	printf("%-11s%15s%8s %7.3g  %s\n", of, format_count(ceil(n_bits), bits),
-	       format_bytes(ceil(n_bits / 8), bytes), n_bits / plan->lists.build.capacity, formula);
+	say("%-11s%15s%8s %7.3g  %s\n", of, format_count(ceil(n_bits), bits),
+	    format_bytes(ceil(n_bits / 8), bytes), n_bits / plan->lists.build.capacity, formula);
 }
 
 static int print_costs(const struct plan *plan)
 {
 	double n = plan->lists.build.capacity, fpp = plan->lists.build.fpp;
 
-	printf("%-11s%15s%8s%8s  %-9s%s\n", "", "bits", "size", "per key", "rate", "geometry");
+	say("%-11s%15s%8s%8s  %-9s%s\n", "", "bits", "size", "per key", "rate", "geometry");
 	for (u32 i = 0; i < BALEEN_N_PLANNED; i++)
 		if (plan->lists.kinds & 1u << baleen_planned_kinds[i])
 			print_cost(plan, baleen_planned_kinds[i]);

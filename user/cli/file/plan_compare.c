@@ -20,24 +20,24 @@ int print_compared(const struct baleen_compared compared[BALEEN_COMPARED], u64 n
 	char n[NUMBER_TEXT], can[64], fpp[16], measured[16];
 	u64 n_measured = 0;
 
-	printf("%-11s%8s  %-8s %-8s %5s %8s %8s  %s\n", "", "per key", "rate", "measured", "lines",
-	       "look-up", "insert", "can");
+	say("%-11s%8s  %-8s %-8s %5s %8s %8s  %s\n", "", "per key", "rate", "measured", "lines",
+	    "look-up", "insert", "can");
 	for (u32 i = 0; i < BALEEN_COMPARED; i++) {
 		const struct baleen_compared *row = &compared[i];
 
 		if (row->err) {
-			printf("%-11s%s\n", row->name, row->error.text);
+			say("%-11s%s\n", row->name, row->error.text);
 			continue;
 		}
 		n_measured = row->n_measured;
 		snprintf(fpp, sizeof(fpp), "%.2g", row->fpp);
 		snprintf(measured, sizeof(measured), "%.2g", row->measured_fpp);
-		printf("%-11s%8.4g  %-8s %-8s %5.1f %5.1f ns %5.1f ns  %s\n", row->name,
-		       row->bits_per_key, row->fpp ? fpp : "exact", measured, row->lines,
-		       row->lookup_ns, row->insert_ns, needs_text(row->can, can, sizeof(can)));
+		say("%-11s%8.4g  %-8s %-8s %5.1f %5.1f ns %5.1f ns  %s\n", row->name,
+		    row->bits_per_key, row->fpp ? fpp : "exact", measured, row->lines,
+		    row->lookup_ns, row->insert_ns, needs_text(row->can, can, sizeof(can)));
 	}
 	if (n_measured && n_measured != n_keys)
-		printf("measured with %s keys\n", format_count(n_measured, n));
+		say("measured with %s keys\n", format_count(n_measured, n));
 	return finish_output(EXIT_DONE);
 }
 
@@ -51,10 +51,10 @@ int print_compared_tsv(const struct baleen_compared compared[BALEEN_COMPARED])
 		const struct baleen_compared *row = &compared[i];
 
 		if (!row->err)
-			printf("%s\t%.6g\t%.6g\t%llu\t%.6g\t%.3g\t%.4g\t%.4g\t%s\n", row->name,
-			       row->bits_per_key, row->fpp, (unsigned long long)row->n_measured,
-			       row->measured_fpp, row->lines, row->lookup_ns, row->insert_ns,
-			       needs_text(row->can, can, sizeof(can)));
+			say("%s\t%.6g\t%.6g\t%llu\t%.6g\t%.3g\t%.4g\t%.4g\t%s\n", row->name,
+			    row->bits_per_key, row->fpp, (unsigned long long)row->n_measured,
+			    row->measured_fpp, row->lines, row->lookup_ns, row->insert_ns,
+			    needs_text(row->can, can, sizeof(can)));
 	}
 	return finish_output(EXIT_DONE);
 }

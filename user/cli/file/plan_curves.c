@@ -26,13 +26,13 @@ int print_curves_tsv(const struct baleen_curves *curves)
 {
 	const struct curve_axes *axes = &curve_axes[curves->of];
 
-	printf("curve\tsource\t%s\t%s\n", axes->x, axes->y);
+	say("curve\tsource\t%s\t%s\n", axes->x, axes->y);
 	for (u32 i = 0; i < curves->n; i++) {
 		const struct baleen_curve *curve = &curves->curve[i];
 
 		for (u32 j = 0; j < curve->n; j++)
-			printf("%s\t%s\t%.6g\t%.6g\n", curve->name,
-			       curve_source_text(curve->source), curve->x[j], curve->y[j]);
+			say("%s\t%s\t%.6g\t%.6g\n", curve->name, curve_source_text(curve->source),
+			    curve->x[j], curve->y[j]);
 	}
 	return finish_output(EXIT_DONE);
 }

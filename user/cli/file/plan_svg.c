@@ -90,17 +90,17 @@ static void print_grid(const struct range *x, const struct range *y)
 	for (double at = x->low; at <= x->high + step / 10; at += step) {
 		double value = x->is_log ? pow(10, at) : at;
 
-		printf("<path d=\"M%.1f %dv%d\" class=\"g\"/><text x=\"%.1f\" y=\"%d\" "
-		       "text-anchor=\"middle\">%g</text>\n",
-		       x_of(x, value), TOP, HEIGHT, x_of(x, value), TOP + HEIGHT + 18, value);
+		say("<path d=\"M%.1f %dv%d\" class=\"g\"/><text x=\"%.1f\" y=\"%d\" "
+		    "text-anchor=\"middle\">%g</text>\n",
+		    x_of(x, value), TOP, HEIGHT, x_of(x, value), TOP + HEIGHT + 18, value);
 	}
 	step = step_of(y);
 	for (double at = y->low; at <= y->high + step / 10; at += step) {
 		double value = y->is_log ? pow(10, at) : at;
 
-		printf("<path d=\"M%d %.1fh%d\" class=\"g\"/><text x=\"%d\" y=\"%.1f\" "
-		       "text-anchor=\"end\">%g</text>\n",
-		       LEFT, y_of(y, value), WIDTH, LEFT - 6, y_of(y, value) + 4, value);
+		say("<path d=\"M%d %.1fh%d\" class=\"g\"/><text x=\"%d\" y=\"%.1f\" "
+		    "text-anchor=\"end\">%g</text>\n",
+		    LEFT, y_of(y, value), WIDTH, LEFT - 6, y_of(y, value) + 4, value);
 	}
 }
 
@@ -108,11 +108,11 @@ static void print_titles(const struct baleen_curves *curves)
 {
 	const struct curve_axes *axes = &curve_axes[curves->of];
 
-	printf("<text x=\"%d\" y=\"24\" class=\"t\">%s</text>\n", LEFT, axes->title);
-	printf("<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">%s</text>\n", LEFT + WIDTH / 2,
-	       TOP + HEIGHT + 38, axes->x);
-	printf("<text transform=\"translate(16 %d) rotate(-90)\" text-anchor=\"middle\">%s</text>\n",
-	       TOP + HEIGHT / 2, axes->y);
+	say("<text x=\"%d\" y=\"24\" class=\"t\">%s</text>\n", LEFT, axes->title);
+	say("<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">%s</text>\n", LEFT + WIDTH / 2,
+	    TOP + HEIGHT + 38, axes->x);
+	say("<text transform=\"translate(16 %d) rotate(-90)\" text-anchor=\"middle\">%s</text>\n",
+	    TOP + HEIGHT / 2, axes->y);
 }
 
 /* --- curves ---------------------------------------------------------------- */
@@ -144,14 +144,14 @@ static void print_curve(const struct baleen_curves *curves, u32 n, const struct 
 
 	if (curve->source == BALEEN_CURVE_MEASURED) {
 		for (u32 i = 0; i < curve->n; i++)
-			printf("<circle cx=\"%.1f\" cy=\"%.1f\" r=\"4\" class=\"c%u\"/>\n",
-			       x_of(x, curve->x[i]), y_of(y, curve->y[i]), colour);
+			say("<circle cx=\"%.1f\" cy=\"%.1f\" r=\"4\" class=\"c%u\"/>\n",
+			    x_of(x, curve->x[i]), y_of(y, curve->y[i]), colour);
 		return;
 	}
-	printf("<polyline class=\"c%u%s\" points=\"", colour,
-	       curve->source == BALEEN_CURVE_FORMULA ? " f" : "");
+	say("<polyline class=\"c%u%s\" points=\"", colour,
+	    curve->source == BALEEN_CURVE_FORMULA ? " f" : "");
 	for (u32 i = 0; i < curve->n; i++)
-		printf("%s%.1f,%.1f", i ? " " : "", x_of(x, curve->x[i]), y_of(y, curve->y[i]));
+		say("%s%.1f,%.1f", i ? " " : "", x_of(x, curve->x[i]), y_of(y, curve->y[i]));
 	puts("\"/>");
 }
 
@@ -162,13 +162,13 @@ static void print_legend(const struct baleen_curves *curves)
 		u32 y = TOP + 10 + i * LEGEND_STEP, colour = colour_of(curves, i);
 
 		if (curve->source == BALEEN_CURVE_MEASURED)
-			printf("<circle cx=\"%d\" cy=\"%u\" r=\"4\" class=\"c%u\"/>", LEGEND_X + 14,
-			       y, colour);
+			say("<circle cx=\"%d\" cy=\"%u\" r=\"4\" class=\"c%u\"/>", LEGEND_X + 14, y,
+			    colour);
 		else
-			printf("<path d=\"M%d %uh28\" class=\"c%u%s\"/>", LEGEND_X, y, colour,
-			       curve->source == BALEEN_CURVE_FORMULA ? " f" : "");
-		printf("<text x=\"%d\" y=\"%u\">%s, %s</text>\n", LEGEND_X + 36, y + 4, curve->name,
-		       curve_source_text(curve->source));
+			say("<path d=\"M%d %uh28\" class=\"c%u%s\"/>", LEGEND_X, y, colour,
+			    curve->source == BALEEN_CURVE_FORMULA ? " f" : "");
+		say("<text x=\"%d\" y=\"%u\">%s, %s</text>\n", LEGEND_X + 36, y + 4, curve->name,
+		    curve_source_text(curve->source));
 	}
 }
 
@@ -184,14 +184,14 @@ int print_curves_svg(const struct baleen_curves *curves)
 		".c4{stroke:#d7a6ff}.c5{stroke:#ffc66d}}</style>";
 	struct range x = range_of(curves, false), y = range_of(curves, true);
 
-	printf("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" role=\"img\">\n"
-	       "<title>%s</title>%s\n<rect width=\"100%%\" height=\"100%%\" class=\"w\"/>\n",
-	       LEGEND_X + 240, TOP + HEIGHT + 60, curve_axes[curves->of].title, style);
+	say("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" role=\"img\">\n"
+	    "<title>%s</title>%s\n<rect width=\"100%%\" height=\"100%%\" class=\"w\"/>\n",
+	    LEGEND_X + 240, TOP + HEIGHT + 60, curve_axes[curves->of].title, style);
 	print_grid(&x, &y);
 	print_titles(curves);
-	printf("<clipPath id=\"frame\"><rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\"/>"
-	       "</clipPath><g clip-path=\"url(#frame)\">\n",
-	       LEFT - 5, TOP - 5, WIDTH + 10, HEIGHT + 10);
+	say("<clipPath id=\"frame\"><rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\"/>"
+	    "</clipPath><g clip-path=\"url(#frame)\">\n",
+	    LEFT - 5, TOP - 5, WIDTH + 10, HEIGHT + 10);
 	for (u32 i = 0; i < curves->n; i++)
 		print_curve(curves, i, &x, &y);
 	puts("</g>");

@@ -110,7 +110,7 @@ static bool is_ip(const struct baleen_judgement *judgement)
 /* Prints ` (one, two)` piece by piece. */
 static void print_note(u32 *n_notes, const char *note, const char *what)
 {
-	printf("%s%s%s", (*n_notes)++ ? ", " : "  (", note, what);
+	say("%s%s%s", (*n_notes)++ ? ", " : "  (", note, what);
 }
 
 static void print_notes(const struct replay *replay, const struct baleen_traced_frame *frame,
@@ -138,15 +138,14 @@ static void print_frame(struct replay *replay, u64 number, const struct baleen_t
 {
 	char text[BALEEN_KEY_TEXT];
 	const char *key = key_text(replay, judgement, text);
-	int width = printf("%8llu  %s", (unsigned long long)number, key ? key : "-") - 10;
+	int width = say("%8llu  %s", (unsigned long long)number, key ? key : "-") - 10;
 
 	/* It is not known before which key will be the widest. */
 	if (width > replay->key_width)
 		replay->key_width = width;
-	printf("%*s  %s  %s", replay->key_width - width, "", judgement->is_drop ? "drop" : "pass",
-	       judgement->outcome == BALEEN_OUTCOME_RULE ?
-		       replay->rules.rule[judgement->rule].name :
-		       outcomes[judgement->outcome].text);
+	say("%*s  %s  %s", replay->key_width - width, "", judgement->is_drop ? "drop" : "pass",
+	    judgement->outcome == BALEEN_OUTCOME_RULE ? replay->rules.rule[judgement->rule].name :
+							outcomes[judgement->outcome].text);
 	print_notes(replay, frame, judgement);
 	putchar('\n');
 }
@@ -188,11 +187,10 @@ static void print_frame_json(const struct replay *replay, u64 number,
 			     const struct baleen_traced_frame *frame,
 			     const struct baleen_judgement *judgement)
 {
-	json_t *json = describe_frame(replay, number, frame, judgement);
-
-	fputs(number == 1 ? "  " : ",\n  ", stdout);
-	json_dumpf(json, stdout, 0);
-	json_decref(json);
+	if (number > 1)
+		fputs(",\n", stdout);
+	fputs("  ", stdout);
+	print_json_line(describe_frame(replay, number, frame, judgement), 0);
 }
 
 /* Judges frame after frame; an exit code. What was judged has been printed. */
@@ -228,8 +226,8 @@ static void print_total(const char *what, const char *name, const struct total *
 {
 	char frames[NUMBER_TEXT], bytes[NUMBER_TEXT];
 
-	printf("  %-5s  %-31s  %15s %-6s  %9s\n", what, name, format_count(total->frames, frames),
-	       baleen_plural(total->frames, "frame", "frames"), format_bytes(total->bytes, bytes));
+	say("  %-5s  %-31s  %15s %-6s  %9s\n", what, name, format_count(total->frames, frames),
+	    baleen_plural(total->frames, "frame", "frames"), format_bytes(total->bytes, bytes));
 }
 
 static void print_totals(const struct replay *replay, const struct baleen_trace *trace)
@@ -237,10 +235,10 @@ static void print_totals(const struct replay *replay, const struct baleen_trace 
 	bool is_default_drop = replay->program.config.default_drop;
 	char number[NUMBER_TEXT];
 
-	printf("%s: %s %s", trace->name, format_count(trace->n_frames, number),
-	       baleen_plural(trace->n_frames, "frame", "frames"));
+	say("%s: %s %s", trace->name, format_count(trace->n_frames, number),
+	    baleen_plural(trace->n_frames, "frame", "frames"));
 	if (replay->n_snapped)
-		printf(", %s of them snapped", format_count(replay->n_snapped, number));
+		say(", %s of them snapped", format_count(replay->n_snapped, number));
 	putchar('\n');
 	for (u32 i = 0; i < replay->rules.n; i++)
 		print_total(baleen_action_text(replay->rules.rule[i].action),
@@ -293,9 +291,11 @@ static int print_trace(struct replay *replay, struct baleen_trace *trace)
 	result = judge_frames(replay, trace);
 	if (replay->json && replay->count_only)
 		return print_totals_json(replay, trace->n_frames) ? EXIT_FAILED : result;
-	if (replay->json)
-		puts(trace->n_frames ? "\n]" : "]");
-	else if (replay->count_only)
+	if (replay->json) {
+		if (trace->n_frames)
+			putchar('\n');
+		puts("]");
+	} else if (replay->count_only)
 		print_totals(replay, trace);
 	return finish_output(result);
 }

@@ -94,9 +94,9 @@ static int report(const struct resize *resize)
 
 	if (resize->json)
 		return print_json(describe_filter(&resize->built));
-	printf("%s: room for %s %s, %s\n", resize->out ? resize->out : resize->argument,
-	       format_count(resize->capacity, n), baleen_plural(resize->capacity, "key", "keys"),
-	       format_bytes(resize->built.n_bytes, bytes));
+	say("%s: room for %s %s, %s\n", resize->out ? resize->out : resize->argument,
+	    format_count(resize->capacity, n), baleen_plural(resize->capacity, "key", "keys"),
+	    format_bytes(resize->built.n_bytes, bytes));
 	return finish_output(EXIT_DONE);
 }
 

@@ -264,11 +264,11 @@ static int report(const struct set_op *set)
 		return print_json(describe_filter(&set->made));
 	/* The common keys of two Bloom filters cannot be counted. */
 	if (baleen_filter_has_bloom(&set->made))
-		printf("%s: %s, false positive rate %.2g\n", path, set->done,
-		       baleen_filter_worst_fpp(&set->made));
+		say("%s: %s, false positive rate %.2g\n", path, set->done,
+		    baleen_filter_worst_fpp(&set->made));
 	else
-		printf("%s: %s, %s entr%s\n", path, set->done, format_count(n, entries),
-		       n == 1 ? "y" : "ies");
+		say("%s: %s, %s entr%s\n", path, set->done, format_count(n, entries),
+		    n == 1 ? "y" : "ies");
 	return finish_output(EXIT_DONE);
 }
 

@@ -94,7 +94,7 @@ static int print_text(struct picture *picture, const char *argument)
 	if (picture->n_keys)
 		putchar('\n');
 	for (u32 i = 0; i < picture->n_keys; i++)
-		printf("%s: %s\n", picture->keys[i].text, show_verdict(picture, &picture->keys[i]));
+		say("%s: %s\n", picture->keys[i].text, show_verdict(picture, &picture->keys[i]));
 	return finish_output(EXIT_DONE);
 }
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cli/file/show.h"
+#include "util/foreign.h"
 
 /* Size of a character of the font, of a row, and of the column of numbers. */
 #define CHARACTER 8
@@ -13,23 +14,11 @@
 /* Cells that keep a picture below 200 kB: some 110 bytes each. */
 #define MAX_CELLS 1500
 
-static void print_escaped(const char *text)
-{
-	for (; *text; text++) {
-		switch (*text) {
-		case '&': fputs("&amp;", stdout); break;
-		case '<': fputs("&lt;", stdout); break;
-		case '>': fputs("&gt;", stdout); break;
-		default: putchar(*text >= ' ' && *text <= '~' ? *text : '?'); break;
-		}
-	}
-}
-
 static void print_line(u32 x, u32 y, const char *class, const char *text)
 {
-	printf("<text x=\"%u\" y=\"%u\"%s%s%s>", x, y, *class ? " class=\"" : "", class,
-	       *class ? "\"" : "");
-	print_escaped(text);
+	say("<text x=\"%u\" y=\"%u\"%s%s%s>", x, y, *class ? " class=\"" : "", class,
+	    *class ? "\"" : "");
+	baleen_foreign_xml(stdout, text);
 	puts("</text>");
 }
 
@@ -37,8 +26,8 @@ static void print_cell(const struct picture_cell *cell, u32 x, u32 y, u32 width)
 {
 	static const char *const class[] = { "e", "u", "m", "s" };
 
-	printf("<rect x=\"%u\" y=\"%u\" width=\"%u\" height=\"16\" class=\"%s%s\"/>\n", x, y - 13,
-	       width, class[cell->paint], cell -> mark ? " k" : "");
+	say("<rect x=\"%u\" y=\"%u\" width=\"%u\" height=\"16\" class=\"%s%s\"/>\n", x, y - 13,
+	    width, class[cell->paint], cell -> mark ? " k" : "");
 	/* An empty bit needs no text. */
 	if (strcmp(cell->text, "."))
 		print_line(x + 3, y, "", cell->text);
@@ -54,9 +43,9 @@ static void print_row(const struct picture *picture, u64 n, u32 y)
 	snprintf(place, sizeof(place), "%llu", (unsigned long long)row.place);
 	print_line(4, y, "", place);
 	if (row.bracket)
-		printf("<path d=\"M%u %uv%u\" class=\"b\"/>\n", LABEL_WIDTH - 6,
-		       y - (row.bracket & BRACKET_BEGINS ? 13 : 16),
-		       row.bracket & BRACKET_ENDS ? 16 : 20);
+		say("<path d=\"M%u %uv%u\" class=\"b\"/>\n", LABEL_WIDTH - 6,
+		    y - (row.bracket & BRACKET_BEGINS ? 13 : 16),
+		    row.bracket & BRACKET_ENDS ? 16 : 20);
 	for (u32 i = 0; i < row.n; i++) {
 		u32 width = picture_cell_width(&row, i) * CHARACTER + 5;
 
@@ -128,11 +117,11 @@ int show_svg(struct picture *picture, const char *title)
 		return complain(
 			"%s: a picture of more than %d cells: --from N --count M draws a part",
 			title, MAX_CELLS);
-	printf("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %u\" role=\"img\">\n",
-	       WIDTH, n_rows * ROW_HEIGHT);
+	say("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %u\" role=\"img\">\n",
+	    WIDTH, n_rows * ROW_HEIGHT);
 	fputs("<title>", stdout);
-	print_escaped(title);
-	printf("</title>%s\n<rect width=\"100%%\" height=\"100%%\" class=\"g\"/>\n", style);
+	baleen_foreign_xml(stdout, title);
+	say("</title>%s\n<rect width=\"100%%\" height=\"100%%\" class=\"g\"/>\n", style);
 	print_line(4, y, "h", title);
 	for (u32 domain = 0; domain < BALEEN_N_DOMAINS; domain++)
 		if (image->table[domain].kind != BALEEN_KIND_NONE)

@@ -41,9 +41,9 @@ static void print_bars(const struct picture *picture, const struct baleen_view_s
 
 		if (!summary->bar[i])
 			continue;
-		printf("    %10s %14s  ",
-		       baleen_view_bar_name(picture_table(picture), picture->domain, i, name),
-		       format_count(summary->bar[i], count));
+		say("    %10s %14s  ",
+		    baleen_view_bar_name(picture_table(picture), picture->domain, i, name),
+		    format_count(summary->bar[i], count));
 		while (width--)
 			putchar('#');
 		putchar('\n');
@@ -84,21 +84,20 @@ static void print_summary(const struct picture *picture)
 	char count[NUMBER_TEXT], n_used[NUMBER_TEXT];
 
 	baleen_view_summarise(picture->filter, picture->domain, &summary);
-	printf("%s %s: ", describe_family(picture->domain), baleen_kind_name(table->kind));
-	printf(places_text(table), format_count(summary.n_places, count),
-	       format_count(summary.n_used, n_used));
+	say("%s %s: ", describe_family(picture->domain), baleen_kind_name(table->kind));
+	say(places_text(table), format_count(summary.n_places, count),
+	    format_count(summary.n_used, n_used));
 	if (summary.n_runs) {
-		printf("; %s %s", format_count(summary.n_runs, count),
-		       baleen_plural(summary.n_runs, "run", "runs"));
-		printf(" in %s %s, the longest %llu and %llu",
-		       format_count(summary.n_clusters, count),
-		       baleen_plural(summary.n_clusters, "cluster", "clusters"),
-		       (unsigned long long)summary.longest_run,
-		       (unsigned long long)summary.longest_cluster);
+		say("; %s %s", format_count(summary.n_runs, count),
+		    baleen_plural(summary.n_runs, "run", "runs"));
+		say(" in %s %s, the longest %llu and %llu", format_count(summary.n_clusters, count),
+		    baleen_plural(summary.n_clusters, "cluster", "clusters"),
+		    (unsigned long long)summary.longest_run,
+		    (unsigned long long)summary.longest_cluster);
 	}
 	putchar('\n');
 	if (summary.n_bars && summary.n_used) {
-		printf("  %s:\n", bars_title(table));
+		say("  %s:\n", bars_title(table));
 		print_bars(picture, &summary);
 	}
 }
@@ -118,10 +117,10 @@ static void print_cell(const struct style *style, const struct picture_cell *cel
 					      [PAINT_STUCK] = "31;1" };
 
 	if (style->coloured)
-		printf("\033[%s%sm%*s\033[0m", colour[cell->paint], cell->mark ? ";7" : "",
-		       (int)width, cell->text);
+		say("\033[%s%sm%*s\033[0m", colour[cell->paint], cell->mark ? ";7" : "", (int)width,
+		    cell->text);
 	else
-		printf("%*s", (int)width, cell->text);
+		say("%*s", (int)width, cell->text);
 }
 
 static const char *bracket_text(const struct style *style, u32 bracket)
@@ -151,10 +150,10 @@ static void print_marks(const struct picture_row *row)
 			last = i + 1;
 	if (!last)
 		return;
-	printf("%14s", "");
+	say("%14s", "");
 	for (u32 i = 0; i < last; i++) {
-		printf("%s%*c", has_gap(row, i) ? " " : "", (int)picture_cell_width(row, i),
-		       row->cell[i].mark ? row->cell[i].mark : ' ');
+		say("%s%*c", has_gap(row, i) ? " " : "", (int)picture_cell_width(row, i),
+		    row->cell[i].mark ? row->cell[i].mark : ' ');
 	}
 	putchar('\n');
 }
@@ -164,13 +163,13 @@ static void print_row(const struct picture *picture, const struct style *style, 
 	struct picture_row row;
 
 	picture_make_row(picture, n, &row);
-	printf("%12llu %s", (unsigned long long)row.place, bracket_text(style, row.bracket));
+	say("%12llu %s", (unsigned long long)row.place, bracket_text(style, row.bracket));
 	for (u32 i = 0; i < row.n; i++) {
 		if (has_gap(&row, i))
 			putchar(' ');
 		print_cell(style, &row.cell[i], picture_cell_width(&row, i));
 	}
-	printf("%s%s\n", row.note[0] ? "  " : "", row.note);
+	say("%s%s\n", row.note[0] ? "  " : "", row.note);
 	print_marks(&row);
 }
 
@@ -209,7 +208,7 @@ void show_text_keys(const struct picture *picture)
 		const struct picture_key *key = &picture->keys[i];
 
 		if (key->is_asked)
-			printf("  %c = %s: %s\n", key->letter, key->text,
-			       picture_describe_key(picture, key, text, sizeof(text)));
+			say("  %c = %s: %s\n", key->letter, key->text,
+			    picture_describe_key(picture, key, text, sizeof(text)));
 	}
 }

@@ -108,8 +108,8 @@ static int admit(const struct baleen_fleet_conf *conf, const char *host, const c
 	baleen_fleet_signed_free(&texts);
 	if (err)
 		return err;
-	printf("%s: %s is %s, policy %llu\n", conf->fleet, host, key ? "admitted" : "out",
-	       (unsigned long long)serial + 1);
+	say("%s: %s is %s, policy %llu\n", conf->fleet, host, key ? "admitted" : "out",
+	    (unsigned long long)serial + 1);
 	return finish_output(EXIT_DONE);
 }
 

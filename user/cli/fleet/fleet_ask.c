@@ -58,14 +58,14 @@ static void take_answers(struct asked *asked, char *text)
 
 static int print_text(const struct asked *asked, const char *key)
 {
-	printf("%s: in force on %zu of %zu\n", key, asked->n_banned, asked->policy.n_hosts);
+	say("%s: in force on %zu of %zu\n", key, asked->n_banned, asked->policy.n_hosts);
 	for (size_t i = 0; i < asked->policy.n_hosts; i++) {
 		const char *reason = asked->reason[i];
 
 		if (asked->answer[i] == BALEEN_FLEET_BANNED)
 			continue;
-		printf("  %s  %s%s%s\n", asked->policy.host[i].name, word_of(asked->answer[i]),
-		       reason && *reason ? ": " : "", reason ? reason : "");
+		say("  %s  %s%s%s\n", asked->policy.host[i].name, word_of(asked->answer[i]),
+		    reason && *reason ? ": " : "", reason ? reason : "");
 	}
 	return finish_output(EXIT_DONE);
 }

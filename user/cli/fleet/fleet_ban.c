@@ -114,7 +114,7 @@ static void report_rule(struct ban *ban, const char *device, const struct baleen
 							change->entry.key, "device", device, "rule",
 							rule->name, "banned", is_banned));
 		else if (is_banned)
-			printf("%s: banned in %s:%s\n", change->entry.key, device, rule->name);
+			say("%s: banned in %s:%s\n", change->entry.key, device, rule->name);
 		if (!is_banned)
 			complain("%s", entry_refusal(change, why));
 	}

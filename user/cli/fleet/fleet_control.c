@@ -18,7 +18,7 @@ static int report(const struct fleet_place *place, const char *verb, const char 
 	if (json)
 		return print_json(json_pack("{s:s, s:o, s:s}", "asked", verb, "of", json_text(what),
 					    "fleet", place->conf.fleet));
-	printf("%s: asked of all hosts of %s: %s\n", what, place->conf.fleet, verb);
+	say("%s: asked of all hosts of %s: %s\n", what, place->conf.fleet, verb);
 	return finish_output(EXIT_DONE);
 }
 

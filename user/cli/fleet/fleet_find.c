@@ -38,11 +38,11 @@ static void print_found(const struct find *find, const struct baleen_fleet_found
 	char key[BALEEN_FLEET_KEY_TEXT], span[BALEEN_DURATION_TEXT], state[64];
 	u64 end_ms = found->entry.end_ms;
 
-	printf("%s  %s  %s", baleen_fleet_key_format(&found->entry.key, key), found->publisher,
-	       baleen_fleet_state_text(found->state, found->hold, state, sizeof(state)));
+	say("%s  %s  %s", baleen_fleet_key_format(&found->entry.key, key), found->publisher,
+	    baleen_fleet_state_text(found->state, found->hold, state, sizeof(state)));
 	if (found->state != BALEEN_FLEET_HAS_ENDED && end_ms > find->now_ms)
-		printf(", ends in %s", format_span(end_ms - find->now_ms, span));
-	printf("%s%s\n", *found->entry.reason ? ": " : "", found->entry.reason);
+		say(", ends in %s", format_span(end_ms - find->now_ms, span));
+	say("%s%s\n", *found->entry.reason ? ": " : "", found->entry.reason);
 }
 
 static int show(const struct baleen_fleet_found *found, void *data)
@@ -103,7 +103,7 @@ static int run_find(const struct command *command, int argc, char **argv)
 		return err;
 	}
 	if (!find.json && !find.n)
-		printf("%s: no host of %s has banned it\n", *argv, find.place.conf.fleet);
+		say("%s: no host of %s has banned it\n", *argv, find.place.conf.fleet);
 	return finish_collected(find.json, find.n_counts ? EXIT_DONE : EXIT_FAILED);
 }
 

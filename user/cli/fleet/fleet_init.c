@@ -46,10 +46,10 @@ static int report(const struct fleet_setup *setup, const struct baleen_fleet_con
 	if (setup->json)
 		return print_json(json_pack("{s:s, s:s, s:s}", "fleet", conf->fleet, "host",
 					    conf->host, "trust", text));
-	printf("%s: this host is %s\n", conf->fleet, conf->host);
-	printf("others join by: baleen fleet join %s --trust %s ...\n", conf->fleet, text);
-	printf("%s signs the policy: keep it off the hosts that it does not need\n",
-	       fleet_setup_path(FLEET_SECRET, path));
+	say("%s: this host is %s\n", conf->fleet, conf->host);
+	say("others join by: baleen fleet join %s --trust %s ...\n", conf->fleet, text);
+	say("%s signs the policy: keep it off the hosts that it does not need\n",
+	    fleet_setup_path(FLEET_SECRET, path));
 	return finish_output(EXIT_DONE);
 }
 

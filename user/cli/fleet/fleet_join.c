@@ -31,8 +31,8 @@ static int report(const struct fleet_setup *setup, const struct baleen_fleet_con
 	if (setup->json)
 		return print_json(json_pack("{s:s, s:s, s:s}", "fleet", conf->fleet, "host",
 					    conf->host, "key", text));
-	printf("%s: this host is %s; where the policy is signed: baleen fleet admit %s %s\n",
-	       conf->fleet, conf->host, conf->host, text);
+	say("%s: this host is %s; where the policy is signed: baleen fleet admit %s %s\n",
+	    conf->fleet, conf->host, conf->host, text);
 	return finish_output(EXIT_DONE);
 }
 

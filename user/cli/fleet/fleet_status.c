@@ -42,23 +42,23 @@ static void print_publisher(const struct status *status,
 	u64 silence_ms = baleen_fleet_silence(publisher, status->now_ms, status->local_ms);
 	char text[NUMBER_TEXT], span[BALEEN_DURATION_TEXT];
 
-	printf("  %s  %s%s", publisher->name, format_count(publisher->n, text),
-	       publisher->n == 1 ? " entry" : " entries");
+	say("  %s  %s%s", publisher->name, format_count(publisher->n, text),
+	    publisher->n == 1 ? " entry" : " entries");
 	if (publisher->n_held)
-		printf(", %s held", format_count(publisher->n_held, text));
+		say(", %s held", format_count(publisher->n_held, text));
 	if (publisher->is_own && publisher->acknowledged < publisher->sequence)
-		printf(", %s changes not sent",
-		       format_count(publisher->sequence - publisher->acknowledged, text));
+		say(", %s changes not sent",
+		    format_count(publisher->sequence - publisher->acknowledged, text));
 	if (!publisher->is_own && publisher->lacks > publisher->sequence)
-		printf(", %s changes behind",
-		       format_count(publisher->lacks - publisher->sequence, text));
+		say(", %s changes behind",
+		    format_count(publisher->lacks - publisher->sequence, text));
 	if (!publisher->is_own && silence_ms >= BALEEN_FLEET_SILENT_MS)
-		printf(", silent for %s", format_span(silence_ms, span));
+		say(", silent for %s", format_span(silence_ms, span));
 	if (publisher->is_suspended)
-		printf(", suspended");
+		say(", suspended");
 	if (publisher->is_cloned)
-		printf(", two hosts publish under this name");
-	printf("%s\n", publisher->is_own ? " (this host)" : "");
+		say(", two hosts publish under this name");
+	say("%s\n", publisher->is_own ? " (this host)" : "");
 }
 
 static json_t *silence_json(const struct status *status,
@@ -110,8 +110,8 @@ static int show_refusal(const struct baleen_fleet_refusal *refusal, void *data)
 						baleen_fleet_cause_name(refusal->cause), "n",
 						(json_int_t)refusal->n));
 	else
-		printf("  refused of %s: %s (%s)\n", publisher, format_count(refusal->n, text),
-		       baleen_fleet_cause_name(refusal->cause));
+		say("  refused of %s: %s (%s)\n", publisher, format_count(refusal->n, text),
+		    baleen_fleet_cause_name(refusal->cause));
 	return 0;
 }
 
@@ -141,24 +141,22 @@ static void print_connection(const struct status *status)
 	u64 agreed_ms = health->agreed_s * 1000;
 	char span[BALEEN_DURATION_TEXT];
 
-	printf("%s: this host is %s, %llu alive\n", status->place.conf.fleet,
-	       status->place.conf.host, (unsigned long long)health->n_hosts);
+	say("%s: this host is %s, %llu alive\n", status->place.conf.fleet, status->place.conf.host,
+	    (unsigned long long)health->n_hosts);
 	if (!agreed_ms)
-		printf("  heads never agreed\n");
+		say("  heads never agreed\n");
 	else
-		printf("  heads agreed %s ago, lag %llu ms\n",
-		       format_span(status->now_ms > agreed_ms ? status->now_ms - agreed_ms : 0,
-				   span),
-		       (unsigned long long)health->lag_ms);
+		say("  heads agreed %s ago, lag %llu ms\n",
+		    format_span(status->now_ms > agreed_ms ? status->now_ms - agreed_ms : 0, span),
+		    (unsigned long long)health->lag_ms);
 	if (health->n_silent)
-		printf("  %llu of %llu publishers are silent: baleend does not run there, or Redis "
-		       "withholds what they say\n",
-		       (unsigned long long)health->n_silent,
-		       (unsigned long long)health->n_publishers);
+		say("  %llu of %llu publishers are silent: baleend does not run there, or Redis "
+		    "withholds what they say\n",
+		    (unsigned long long)health->n_silent, (unsigned long long)health->n_publishers);
 	if (*health->sends)
-		printf("  sends nothing: %s\n", health->sends);
+		say("  sends nothing: %s\n", health->sends);
 	if (*health->receives)
-		printf("  receives nothing: %s\n", health->receives);
+		say("  receives nothing: %s\n", health->receives);
 }
 
 static json_t *connection_json(const struct status *status)

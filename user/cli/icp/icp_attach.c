@@ -222,17 +222,17 @@ static void print_sibling(const struct attach *attach, u32 n)
 	const char *comma = "; fed by ";
 
 	describe_kind(filter, kind, sizeof(kind));
-	printf("  %-12s %s, %s: %s %s, %s, %s", sibling->name,
-	       icp_address_text(sibling->address_hi, sibling->address_lo, address),
-	       icp_mode_text(sibling->mode), format_count(filter->image.n_entries, entries),
-	       baleen_plural(filter->image.n_entries, "entry", "entries"), kind,
-	       format_bytes(filter->n_bytes, size));
+	say("  %-12s %s, %s: %s %s, %s, %s", sibling->name,
+	    icp_address_text(sibling->address_hi, sibling->address_lo, address),
+	    icp_mode_text(sibling->mode), format_count(filter->image.n_entries, entries),
+	    baleen_plural(filter->image.n_entries, "entry", "entries"), kind,
+	    format_bytes(filter->n_bytes, size));
 	for (u32 i = 0; i < config->n_feeders; i++) {
 		if (!(sibling->feeders & 1u << i))
 			continue;
-		printf("%s%s", comma,
-		       icp_address_text(config->feeder[i].address_hi, config->feeder[i].address_lo,
-					address));
+		say("%s%s", comma,
+		    icp_address_text(config->feeder[i].address_hi, config->feeder[i].address_lo,
+				     address));
 		comma = ", ";
 	}
 	putchar('\n');
@@ -242,14 +242,13 @@ static int report_text(const struct attach *attach, const struct baleen_icp_repo
 {
 	const struct baleen_icp_config *config = &attach->words.config;
 
-	printf("%s: attached, %s%s, port %u", attach->device,
-	       baleen_mode_text(report->attempts.mode),
-	       report->attempts.mode == BALEEN_MODE_GENERIC ? ": degraded, behind the driver" : "",
-	       config->port);
+	say("%s: attached, %s%s, port %u", attach->device, baleen_mode_text(report->attempts.mode),
+	    report->attempts.mode == BALEEN_MODE_GENERIC ? ": degraded, behind the driver" : "",
+	    config->port);
 	if (config->feed_port)
-		printf(", fed at %s:%u",
-		       attach->words.feed_device[0] ? attach->words.feed_device : attach->device,
-		       config->feed_port);
+		say(", fed at %s:%u",
+		    attach->words.feed_device[0] ? attach->words.feed_device : attach->device,
+		    config->feed_port);
 	putchar('\n');
 	for (u32 i = 0; i < config->n_siblings; i++)
 		print_sibling(attach, i);

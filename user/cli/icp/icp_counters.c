@@ -92,7 +92,7 @@ static void print(const char *label, const void *stats, const struct counter *co
 
 		if (!value && i >= n_always)
 			continue;
-		printf("%s %s %s", any ? "," : label, format_count(value, count), counters[i].text);
+		say("%s %s %s", any ? "," : label, format_count(value, count), counters[i].text);
 		any = true;
 	}
 	if (any)

@@ -55,8 +55,7 @@ static void print_report_json(const struct options *options,
 		print_json(json);
 		return;
 	}
-	json_dumpf(json, stdout, JSON_COMPACT | JSON_REAL_PRECISION(6));
-	json_decref(json);
+	print_json_line(json, JSON_COMPACT);
 	putchar('\n');
 }
 
@@ -66,9 +65,9 @@ static void print_drift(const struct baleen_icp_resync_report *report)
 
 	if (!report->is_compared)
 		return;
-	printf("; the old filter lacked %s and had %s%s that were gone",
-	       format_count(report->n_missing, missing), report->is_estimate ? "about " : "",
-	       format_count(report->n_gone, gone));
+	say("; the old filter lacked %s and had %s%s that were gone",
+	    format_count(report->n_missing, missing), report->is_estimate ? "about " : "",
+	    format_count(report->n_gone, gone));
 }
 
 static void print_report(const struct options *options,
@@ -80,20 +79,20 @@ static void print_report(const struct options *options,
 		print_report_json(options, report);
 		return;
 	}
-	printf("%s:%s: %s %s in %.1f s", options->device, options->resync.sibling,
-	       format_count(report->n_entries, count),
-	       baleen_plural(report->n_entries, "object", "objects"), report->took_ns / 1e9);
+	say("%s:%s: %s %s in %.1f s", options->device, options->resync.sibling,
+	    format_count(report->n_entries, count),
+	    baleen_plural(report->n_entries, "object", "objects"), report->took_ns / 1e9);
 	print_drift(report);
 	if (report->n_events)
-		printf("; %s %s meanwhile", format_count(report->n_events, count),
-		       baleen_plural(report->n_events, "event", "events"));
+		say("; %s %s meanwhile", format_count(report->n_events, count),
+		    baleen_plural(report->n_events, "event", "events"));
 	if (report->n_corrected)
-		printf(", %s %s", format_count(report->n_corrected, count),
-		       baleen_plural(report->n_corrected, "correction", "corrections"));
+		say(", %s %s", format_count(report->n_corrected, count),
+		    baleen_plural(report->n_corrected, "correction", "corrections"));
 	if (report->n_unsettled)
-		printf(", %s too late for this time", format_count(report->n_unsettled, count));
+		say(", %s too late for this time", format_count(report->n_unsettled, count));
 	if (report->has_grown)
-		printf("; the new filter has %s", format_bytes(report->n_bytes, bytes));
+		say("; the new filter has %s", format_bytes(report->n_bytes, bytes));
 	putchar('\n');
 }
 

@@ -138,33 +138,32 @@ static void print_life(const struct view *view)
 {
 	const struct baleen_icp *icp = view->icp;
 
-	printf("%s: ", icp->device);
+	say("%s: ", icp->device);
 	switch (icp->attach_status) {
 	case BALEEN_ATTACH_STATUS_ATTACHED:
-		printf("attached, %s%s, program %u, port %u", baleen_mode_text(icp->there.mode),
-		       icp->there.mode == BALEEN_MODE_GENERIC ? " (degraded: behind the driver)" :
-								"",
-		       icp->now.program_id, config_of(view)->port);
+		say("attached, %s%s, program %u, port %u", baleen_mode_text(icp->there.mode),
+		    icp->there.mode == BALEEN_MODE_GENERIC ? " (degraded: behind the driver)" : "",
+		    icp->now.program_id, config_of(view)->port);
 		if (strcmp(icp->device, config_of(view)->device))
-			printf(", was %s at attach", config_of(view)->device);
+			say(", was %s at attach", config_of(view)->device);
 		break;
 	case BALEEN_ATTACH_STATUS_GONE:
 		/* Not by its name, which another device may have by now. */
-		printf("NOT IN FORCE: device %d is gone; 'baleen icp detach --gone' forgets it",
-		       icp->pins.ifindex);
+		say("NOT IN FORCE: device %d is gone; 'baleen icp detach --gone' forgets it",
+		    icp->pins.ifindex);
 		break;
 	case BALEEN_ATTACH_STATUS_MOVED:
-		printf("attached, but to a device that is now in another network namespace; "
-		       "'baleen icp detach %s' takes it off",
-		       baleen_shell_word(icp->device).text);
+		say("attached, but to a device that is now in another network namespace; "
+		    "'baleen icp detach %s' takes it off",
+		    baleen_shell_word(icp->device).text);
 		break;
 	case BALEEN_ATTACH_STATUS_DETACHED:
-		printf("NOT IN FORCE: somebody detached it; detach and attach again");
+		say("NOT IN FORCE: somebody detached it; detach and attach again");
 		break;
 	case BALEEN_ATTACH_STATUS_REPLACED:
-		printf("NOT IN FORCE: program '%s' (id %u, %s) is there instead",
-		       icp->there.name[0] ? icp->there.name : "?", icp->there.id,
-		       baleen_mode_text(icp->there.mode));
+		say("NOT IN FORCE: program '%s' (id %u, %s) is there instead",
+		    icp->there.name[0] ? icp->there.name : "?", icp->there.id,
+		    baleen_mode_text(icp->there.mode));
 		break;
 	}
 	putchar('\n');
@@ -177,15 +176,15 @@ static void print_feed(const struct view *view)
 
 	if (!config_of(view)->feed_port)
 		return;
-	printf("  feed at %s:%u", icp->feed_device[0] ? icp->feed_device : icp->device,
-	       config_of(view)->feed_port);
+	say("  feed at %s:%u", icp->feed_device[0] ? icp->feed_device : icp->device,
+	    config_of(view)->feed_port);
 	if (!icp->is_fed)
-		printf(": NOT HEARD: the program is not there any more; detach and attach again");
+		say(": NOT HEARD: the program is not there any more; detach and attach again");
 	else if (icp->is_switching)
-		printf(": a resync goes on, or was killed: the next one finishes that");
+		say(": a resync goes on, or was killed: the next one finishes that");
 	if (view->stats.feed_strangers)
-		printf(": passed: %s of strangers",
-		       format_count(view->stats.feed_strangers, strangers));
+		say(": passed: %s of strangers",
+		    format_count(view->stats.feed_strangers, strangers));
 	putchar('\n');
 }
 
@@ -194,9 +193,9 @@ static void print_age(const struct view *view, const char *what, u64 at_ns)
 	char span[BALEEN_DURATION_TEXT];
 
 	if (at_ns)
-		printf("%s %s ago", what, format_span(age_ms(view, at_ns), span));
+		say("%s %s ago", what, format_span(age_ms(view, at_ns), span));
 	else
-		printf("never %s", what);
+		say("never %s", what);
 }
 
 static void print_filter_line(const struct view *view, u32 n, bool *sound)
@@ -207,15 +206,14 @@ static void print_filter_line(const struct view *view, u32 n, bool *sound)
 	u64 n_entries;
 
 	if (baleen_icp_filter(view->icp, n, &filter, &error)) {
-		printf("DAMAGED: %s\n", error.text);
+		say("DAMAGED: %s\n", error.text);
 		*sound = false;
 		return;
 	}
 	describe_kind(&filter, kind, sizeof(kind));
 	n_entries = baleen_icp_entries(view->icp, n, &view->stats);
-	printf("%s %s, %s, %s\n", format_count(n_entries, entries),
-	       baleen_plural(n_entries, "entry", "entries"), kind,
-	       format_bytes(filter.n_bytes, size));
+	say("%s %s, %s, %s\n", format_count(n_entries, entries),
+	    baleen_plural(n_entries, "entry", "entries"), kind, format_bytes(filter.n_bytes, size));
 	baleen_filter_free(&filter);
 }
 
@@ -224,16 +222,16 @@ static void print_sibling(const struct view *view, u32 n, bool *sound)
 	const struct baleen_icp_sibling *sibling = &config_of(view)->sibling[n];
 	char text[BALEEN_KEY_TEXT];
 
-	printf("  %-12s %s, %s: ", sibling->name,
-	       icp_address_text(sibling->address_hi, sibling->address_lo, text),
-	       icp_mode_text(sibling->mode));
+	say("  %-12s %s, %s: ", sibling->name,
+	    icp_address_text(sibling->address_hi, sibling->address_lo, text),
+	    icp_mode_text(sibling->mode));
 	print_filter_line(view, n, sound);
-	printf("        %s: ", baleen_icp_is_fresh(view->icp, n) ? "fresh" : "STALE, queries pass");
+	say("        %s: ", baleen_icp_is_fresh(view->icp, n) ? "fresh" : "STALE, queries pass");
 	print_age(view, "synced", view->icp->state->synced_ns[n]);
 	for (u32 i = 0; i < config_of(view)->n_feeders; i++) {
 		if (!(sibling->feeders & 1u << i))
 			continue;
-		printf(", %s ", feeder_text(view, i, text));
+		say(", %s ", feeder_text(view, i, text));
 		print_age(view, "heard", view->icp->state->heard[i].at_ns);
 	}
 	putchar('\n');
@@ -252,7 +250,7 @@ static void print_view(const struct view *view, bool *sound)
 	for (u32 i = 0; i < config_of(view)->n_siblings; i++)
 		print_sibling(view, i, sound);
 	for (u32 i = 0; i < config_of(view)->n_feeders; i++) {
-		printf("  feeder %s", feeder_text(view, i, text));
+		say("  feeder %s", feeder_text(view, i, text));
 		print_icp_feeder(&view->stats.feeder[i]);
 	}
 }

@@ -27,8 +27,8 @@ static void on_stale(const struct baleen_stale_pins *gone, void *data)
 						"ifindex", gone->ifindex, "namespace",
 						(json_int_t)gone->netns_cookie));
 	else
-		printf("%s: forgotten (namespace %llu)\n", device,
-		       (unsigned long long)gone->netns_cookie);
+		say("%s: forgotten (namespace %llu)\n", device,
+		    (unsigned long long)gone->netns_cookie);
 }
 
 int forget_gone(gone_forget *forget, void (*also)(const struct baleen_stale_pins *gone), bool json)

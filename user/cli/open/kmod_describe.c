@@ -50,12 +50,11 @@ static void print_info(const struct baleen_dev_info *info)
 
 	if (info->flags & BALEEN_DEV_COUNT_KNOWN)
 		format_count(info->n_entries, entries);
-	printf("%-31s %-9s %-5s %13s %8s %5u %15s %15s %13s\n", info->name,
-	       baleen_kind_name(info->kind), key_spec_text(info->key_spec), entries,
-	       format_bytes(info->n_bytes, bytes), info->n_rules,
-	       format_count(info->counters.packets, packets),
-	       format_count(info->counters.hits, hits),
-	       format_count(info->counters.queries, queries));
+	say("%-31s %-9s %-5s %13s %8s %5u %15s %15s %13s\n", info->name,
+	    baleen_kind_name(info->kind), key_spec_text(info->key_spec), entries,
+	    format_bytes(info->n_bytes, bytes), info->n_rules,
+	    format_count(info->counters.packets, packets), format_count(info->counters.hits, hits),
+	    format_count(info->counters.queries, queries));
 }
 
 int kmod_describe_all(json_t *all)
@@ -72,8 +71,8 @@ int kmod_describe_all(json_t *all)
 	if (err)
 		return complain("kmod: %s", error.text);
 	if (!all && n)
-		printf("%-31s %-9s %-5s %13s %8s %5s %15s %15s %13s\n", "FILTER", "KIND", "KEY",
-		       "ENTRIES", "SIZE", "RULES", "PACKETS", "HITS", "QUERIES");
+		say("%-31s %-9s %-5s %13s %8s %5s %15s %15s %13s\n", "FILTER", "KIND", "KEY",
+		    "ENTRIES", "SIZE", "RULES", "PACKETS", "HITS", "QUERIES");
 	for (size_t i = 0; i < n; i++) {
 		if (all)
 			json_array_append_new(all, json_info(&infos[i]));
@@ -90,14 +89,13 @@ void kmod_print_info(const struct baleen_dev_info *info)
 	char packets[NUMBER_TEXT], bytes[NUMBER_TEXT], hits[NUMBER_TEXT], queries[NUMBER_TEXT],
 		query_hits[NUMBER_TEXT];
 
-	printf("  in the kernel: version %llu, asked by %u %s: %s %s (%s), %s in it; %s %s, %s in "
-	       "it\n",
-	       (unsigned long long)info->version, info->n_rules,
-	       baleen_plural(info->n_rules, "rule", "rules"),
-	       format_count(counters->packets, packets),
-	       baleen_plural(counters->packets, "packet", "packets"),
-	       format_bytes(counters->bytes, bytes), format_count(counters->hits, hits),
-	       format_count(counters->queries, queries),
-	       baleen_plural(counters->queries, "query", "queries"),
-	       format_count(counters->query_hits, query_hits));
+	say("  in the kernel: version %llu, asked by %u %s: %s %s (%s), %s in it; %s %s, %s in "
+	    "it\n",
+	    (unsigned long long)info->version, info->n_rules,
+	    baleen_plural(info->n_rules, "rule", "rules"), format_count(counters->packets, packets),
+	    baleen_plural(counters->packets, "packet", "packets"),
+	    format_bytes(counters->bytes, bytes), format_count(counters->hits, hits),
+	    format_count(counters->queries, queries),
+	    baleen_plural(counters->queries, "query", "queries"),
+	    format_count(counters->query_hits, query_hits));
 }

@@ -85,10 +85,10 @@ static int print_held(const struct baleen_feed *feed, void *data)
 	if (!feed->n_held)
 		return 0;
 	snprintf(target, sizeof(target), "%s:%s", state->device, feed->rule);
-	printf("        feed %s: %s withdrawn together or by a reboot, held until %s; 'baleen "
-	       "update --force %s' lets go\n",
-	       baleen_feed_name(feed).text, format_count(feed->n_held, n),
-	       format_time(feed->next_ms, when), baleen_shell_word(target).text);
+	say("        feed %s: %s withdrawn together or by a reboot, held until %s; 'baleen "
+	    "update --force %s' lets go\n",
+	    baleen_feed_name(feed).text, format_count(feed->n_held, n),
+	    format_time(feed->next_ms, when), baleen_shell_word(target).text);
 	return 0;
 }
 
@@ -98,10 +98,10 @@ static int print_failure(const struct baleen_feed *feed, void *data)
 
 	if (!feed->n_failures)
 		return 0;
-	printf("        feed %s FAILED %u time%s: %s; ", baleen_feed_name(feed).text,
-	       feed->n_failures, feed->n_failures == 1 ? "" : "s", feed->failure);
+	say("        feed %s FAILED %u time%s: %s; ", baleen_feed_name(feed).text, feed->n_failures,
+	    feed->n_failures == 1 ? "" : "s", feed->failure);
 	if (feed->received_ms)
-		printf("that of %s stays\n", format_time(feed->received_ms, when));
+		say("that of %s stays\n", format_time(feed->received_ms, when));
 	else
 		puts("there never was a good one");
 	return 0;
@@ -114,12 +114,12 @@ static void print_marks(const struct baleen_rule_store *state, const char *rule,
 	const char *special = special_text(&stored);
 
 	if (stored.takes_bans) {
-		fputs(has_begun ? ", takes bans" : "        takes bans", stdout);
+		say("%stakes bans", has_begun ? ", " : "        ");
 		has_begun = true;
 	}
 	/* Only the unusual is said. */
 	if (special && stored.limits.keep_special == stored.guards_feeds) {
-		printf("%sspecial %s", has_begun ? ", " : "        ", special);
+		say("%sspecial %s", has_begun ? ", " : "        ", special);
 		has_begun = true;
 	}
 	if (has_begun)
@@ -135,14 +135,13 @@ void print_made_of(const struct baleen_rule_store *state, const char *rule)
 	    baleen_rule_entries_origins(state, rule, add_origin, &summary, NULL))
 		return;
 	if (summary.n_feeds || summary.n_entries)
-		printf("        made of %u feed%s", summary.n_feeds,
-		       summary.n_feeds == 1 ? "" : "s");
+		say("        made of %u feed%s", summary.n_feeds, summary.n_feeds == 1 ? "" : "s");
 	if (summary.oldest_ms)
-		printf(" (%s%s)", summary.n_feeds > 1 ? "oldest " : "",
-		       format_time(summary.oldest_ms, when));
+		say(" (%s%s)", summary.n_feeds > 1 ? "oldest " : "",
+		    format_time(summary.oldest_ms, when));
 	if (summary.n_entries)
-		printf(", %s single entr%s (%s)", format_count(summary.n_entries, n),
-		       summary.n_entries == 1 ? "y" : "ies", summary.origins);
+		say(", %s single entr%s (%s)", format_count(summary.n_entries, n),
+		    summary.n_entries == 1 ? "y" : "ies", summary.origins);
 	print_marks(state, rule, summary.n_feeds || summary.n_entries);
 	baleen_feeds_each(state, rule, print_held, (void *)state, NULL);
 	baleen_feeds_each(state, rule, print_failure, NULL, NULL);
@@ -155,9 +154,9 @@ void print_confirm(const struct baleen_rule_store *state, const char *device)
 	char left[BALEEN_DURATION_TEXT];
 
 	if (deadline_ms)
-		printf("  back to what was in %s, unless 'baleen confirm %s'\n",
-		       format_span(deadline_ms > now_ms ? deadline_ms - now_ms : 0, left),
-		       baleen_shell_word(device).text);
+		say("  back to what was in %s, unless 'baleen confirm %s'\n",
+		    format_span(deadline_ms > now_ms ? deadline_ms - now_ms : 0, left),
+		    baleen_shell_word(device).text);
 }
 
 /* --- JSON ------------------------------------------------------------------ */

@@ -35,11 +35,11 @@ static void report_words(const char *device, const struct baleen_never_answer *a
 	if (!answer->addresses)
 		complain_of(device, answer);
 	else if (!is_changed(answer))
-		printf("%s: never-name %s: unchanged\n", device, answer->name);
+		say("%s: never-name %s: unchanged\n", device, answer->name);
 	else
-		printf("%s: never-name %s: %s, +%u -%u: %u %s\n", device, answer->name,
-		       answer->is_first ? "new" : "changed", answer->n_added, answer->n_removed,
-		       answer->n, baleen_plural(answer->n, "address", "addresses"));
+		say("%s: never-name %s: %s, +%u -%u: %u %s\n", device, answer->name,
+		    answer->is_first ? "new" : "changed", answer->n_added, answer->n_removed,
+		    answer->n, baleen_plural(answer->n, "address", "addresses"));
 }
 
 static void report_json(const char *device, const struct baleen_never_answer *answer, json_t *json)
@@ -93,15 +93,15 @@ static int print_name(const struct baleen_never_name *name, void *data)
 {
 	char age[BALEEN_DURATION_TEXT];
 
-	printf("  never-name %s: ", name->name);
+	say("  never-name %s: ", name->name);
 	if (name->answered_ms)
-		printf("%u %s, answered %s ago", name->n,
-		       baleen_plural(name->n, "address", "addresses"),
-		       format_age(name->answered_ms, age));
+		say("%u %s, answered %s ago", name->n,
+		    baleen_plural(name->n, "address", "addresses"),
+		    format_age(name->answered_ms, age));
 	else
-		printf("no answer yet");
+		say("no answer yet");
 	if (*name->failure)
-		printf("; FAILED %s ago: %s", format_age(name->asked_ms, age), name->failure);
+		say("; FAILED %s ago: %s", format_age(name->asked_ms, age), name->failure);
 	putchar('\n');
 	return 0;
 }

@@ -146,7 +146,7 @@ int rollout_notes_report(const char *device, const struct baleen_trial *trial, j
 		else if (note->is_veto)
 			complain("%s:%s: %s", device, note->rule, note->text);
 		else
-			printf("%s:%s: %s\n", device, note->rule, note->text);
+			say("%s:%s: %s\n", device, note->rule, note->text);
 	}
 	return trial->is_changed && result == EXIT_DONE ? EXIT_CHANGED : result;
 }

@@ -9,6 +9,7 @@
 #include "net/device.h"
 #include "net/ethtool.h"
 #include "util/number.h"
+#include "util/shell.h"
 #include "xdp/qualifiers.h"
 
 /* NAME=IMAGE, where NAME has no slash; otherwise the name of the file. */
@@ -302,7 +303,7 @@ static void warn_of_vlan(const struct rule_argument *rule, const char *device)
 	if (rule->qualifiers.has_vlan && baleen_ethtool_strips_tags(device))
 		complain("warning: rule '%s' may never match: %s takes VLAN tags off before the "
 			 "filter sees them; 'ethtool -K %s rxvlan off' mends it",
-			 rule->name, device, device);
+			 rule->name, device, baleen_shell_word(device).text);
 }
 
 void rules_print_special(const struct rules *rules)

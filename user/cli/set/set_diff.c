@@ -19,7 +19,7 @@ static void print_one(const struct diff *diff, char sign, const struct baleen_ca
 	char text[BALEEN_KEY_TEXT];
 
 	if (!diff->count && !diff->json)
-		printf("%c%s\n", sign, baleen_canon_text(canon, g, i, text));
+		say("%c%s\n", sign, baleen_canon_text(canon, g, i, text));
 }
 
 static void walk_group(struct diff *diff, const struct baleen_canon *a,
@@ -54,8 +54,8 @@ static int report(const struct diff *diff)
 		return print_json(json_pack("{s:I, s:I}", "removed", (json_int_t)diff->n_removed,
 					    "added", (json_int_t)diff->n_added));
 	if (diff->count)
-		printf("%s removed, %s added\n", format_count(diff->n_removed, removed),
-		       format_count(diff->n_added, added));
+		say("%s removed, %s added\n", format_count(diff->n_removed, removed),
+		    format_count(diff->n_added, added));
 	return finish_output(EXIT_DONE);
 }
 

@@ -15,7 +15,7 @@ static int run(int argc, char **argv)
 		return err;
 	if (baleen_minisign_make(argv[0], argv[1], &key, &error))
 		return complain("%s", error.text);
-	puts(baleen_minisign_public_format(&key, text));
+	say("%s\n", baleen_minisign_public_format(&key, text));
 	return finish_output(EXIT_DONE);
 }
 

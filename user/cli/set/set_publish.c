@@ -131,21 +131,21 @@ static int report(const struct baleen_set_published *published)
 	char entries[NUMBER_TEXT], full[NUMBER_TEXT], delta[NUMBER_TEXT];
 	u64 n = manifest->head.n_entries;
 
-	printf("%s: generation %llu, %s %s, %s", manifest->name,
-	       (unsigned long long)manifest->head.generation, format_count(n, entries),
-	       baleen_plural(n, "entry", "entries"), format_bytes(manifest->full.n_bytes, full));
+	say("%s: generation %llu, %s %s, %s", manifest->name,
+	    (unsigned long long)manifest->head.generation, format_count(n, entries),
+	    baleen_plural(n, "entry", "entries"), format_bytes(manifest->full.n_bytes, full));
 	if (manifest->n_deltas)
-		printf("; from generation %llu %s", (unsigned long long)manifest->delta[0].from,
-		       format_bytes(manifest->delta[0].n_bytes, delta));
+		say("; from generation %llu %s", (unsigned long long)manifest->delta[0].from,
+		    format_bytes(manifest->delta[0].n_bytes, delta));
 	if (published->is_unchanged)
 		fputs("; unchanged, no new generation", stdout);
 	else if (manifest->rollout.n_rings)
-		printf("; %u %s until %s", manifest->rollout.n_rings,
-		       baleen_plural(manifest->rollout.n_rings, "ring", "rings"),
-		       baleen_set_time(baleen_set_ring_due_s(&manifest->rollout,
-							     manifest->head.created_s,
-							     manifest->rollout.n_rings))
-			       .text);
+		say("; %u %s until %s", manifest->rollout.n_rings,
+		    baleen_plural(manifest->rollout.n_rings, "ring", "rings"),
+		    baleen_set_time(baleen_set_ring_due_s(&manifest->rollout,
+							  manifest->head.created_s,
+							  manifest->rollout.n_rings))
+			    .text);
 	putchar('\n');
 	return finish_output(EXIT_DONE);
 }

@@ -77,25 +77,25 @@ static void print_status(const struct rollout *asked, const struct baleen_feed *
 	struct baleen_set_time until = baleen_set_time(rollout->until_ms / 1000);
 	char text[BALEEN_ROLLOUT_TEXT];
 
-	printf("%s:%s: %s\n", asked->device, feed->rule, baleen_feed_name(feed).text);
+	say("%s:%s: %s\n", asked->device, feed->rule, baleen_feed_name(feed).text);
 	if (feed->generation)
-		printf("  generation %llu is in force", (unsigned long long)feed->generation);
+		say("  generation %llu is in force", (unsigned long long)feed->generation);
 	else
-		printf("  nothing is in force");
+		say("  nothing is in force");
 	if (previous)
-		printf(", %llu is kept to go back to", (unsigned long long)previous);
+		say(", %llu is kept to go back to", (unsigned long long)previous);
 	putchar('\n');
 	if (rollout->n_rings)
-		printf("  this host is in ring %u of %u\n", rollout->ring, rollout->n_rings);
+		say("  this host is in ring %u of %u\n", rollout->ring, rollout->n_rings);
 	if (rollout->phase == BALEEN_PHASE_TRIAL)
-		printf("  generation %llu is on trial until %s: what it would drop is counted\n",
-		       (unsigned long long)rollout->generation, until.text);
+		say("  generation %llu is on trial until %s: what it would drop is counted\n",
+		    (unsigned long long)rollout->generation, until.text);
 	if (rollout->phase == BALEEN_PHASE_WATCH)
-		printf("  it is watched until %s\n", until.text);
+		say("  it is watched until %s\n", until.text);
 	if (rollout->phase && *rollout->why)
-		printf("  %s\n", rollout->why);
+		say("  %s\n", rollout->why);
 	if (rollout->available > feed->generation && *baleen_rollout_text(rollout, text))
-		printf("  %s\n", text);
+		say("  %s\n", text);
 	else if (rollout->is_held)
 		puts("  held: no later generation comes into force");
 }
@@ -326,8 +326,8 @@ static int report(const struct change *change)
 
 	for (u32 i = 0; i < change->trial.n_notes; i++)
 		if (!asked->json)
-			printf("%s:%s: %s\n", asked->device, change->trial.note[i].rule,
-			       change->trial.note[i].text);
+			say("%s:%s: %s\n", asked->device, change->trial.note[i].rule,
+			    change->trial.note[i].text);
 	err = show_device(asked->device, true, &status);
 	return finish_collected(asked->json, err ? EXIT_FAILED : EXIT_DONE);
 }

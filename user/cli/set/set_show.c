@@ -28,7 +28,7 @@ static int print_entries(const char *path)
 		return complain("%s", error.text);
 	for (u32 g = 0; g < BALEEN_CANON_GROUPS; g++)
 		for (size_t i = 0; i < canon.group[g].n; i++)
-			puts(baleen_canon_text(&canon, g, i, text));
+			say("%s\n", baleen_canon_text(&canon, g, i, text));
 	baleen_canon_free(&canon);
 	return 0;
 }
@@ -40,12 +40,12 @@ static void print_head(const char *path, const struct baleen_set_head *head, siz
 	if (head->from)
 		snprintf(from, sizeof(from), "from generation %llu",
 			 (unsigned long long)head->from);
-	printf("%s: generation %llu, %s, %s %s, %s\n", path, (unsigned long long)head->generation,
-	       from, format_count(head->n_entries, entries),
-	       baleen_plural(head->n_entries, "entry", "entries"), format_bytes(n_bytes, size));
-	printf("  created %s, expires %s\n", baleen_set_time(head->created_s).text,
-	       baleen_set_time(head->expires_s).text);
-	printf("  digest %s\n", digest_text(head->digest).text);
+	say("%s: generation %llu, %s, %s %s, %s\n", path, (unsigned long long)head->generation,
+	    from, format_count(head->n_entries, entries),
+	    baleen_plural(head->n_entries, "entry", "entries"), format_bytes(n_bytes, size));
+	say("  created %s, expires %s\n", baleen_set_time(head->created_s).text,
+	    baleen_set_time(head->expires_s).text);
+	say("  digest %s\n", digest_text(head->digest).text);
 }
 
 static json_t *describe_group(const struct baleen_set_group *group)
@@ -62,10 +62,10 @@ static void print_group(const struct baleen_set_group *group)
 {
 	char removed[NUMBER_TEXT], added[NUMBER_TEXT], size[NUMBER_TEXT];
 
-	printf("  IPv%d/%-3u  %s removed, %s added, Rice %u and %u, %s\n",
-	       baleen_canon_is_ip6(group->group) ? 6 : 4, baleen_canon_length(group->group),
-	       format_count(group->n_removed, removed), format_count(group->n_added, added),
-	       group->k_removed, group->k_added, format_bytes(group->n_bytes, size));
+	say("  IPv%d/%-3u  %s removed, %s added, Rice %u and %u, %s\n",
+	    baleen_canon_is_ip6(group->group) ? 6 : 4, baleen_canon_length(group->group),
+	    format_count(group->n_removed, removed), format_count(group->n_added, added),
+	    group->k_removed, group->k_added, format_bytes(group->n_bytes, size));
 }
 
 /* @all: the JSON array, or NULL to print */
@@ -121,7 +121,7 @@ static void print_part(const struct baleen_set_manifest *manifest,
 	char name[BALEEN_SET_FILE_NAME], size[NUMBER_TEXT];
 
 	baleen_set_part_name(manifest->name, manifest->head.generation, part->from, name);
-	printf("  %s, %s\n", name, format_bytes(part->n_bytes, size));
+	say("  %s, %s\n", name, format_bytes(part->n_bytes, size));
 }
 
 static void print_manifest(const char *path, const struct baleen_set_manifest *manifest)
@@ -130,23 +130,22 @@ static void print_manifest(const char *path, const struct baleen_set_manifest *m
 	const struct baleen_set_head *head = &manifest->head;
 	char entries[NUMBER_TEXT], size[NUMBER_TEXT], source[BALEEN_SET_FILE_NAME];
 
-	printf("%s: manifest of %s, generation %llu, %s %s\n", path, manifest->name,
-	       (unsigned long long)head->generation, format_count(head->n_entries, entries),
-	       baleen_plural(head->n_entries, "entry", "entries"));
-	printf("  created %s, expires %s\n", baleen_set_time(head->created_s).text,
-	       baleen_set_time(head->expires_s).text);
-	printf("  digest %s\n", digest_text(head->digest).text);
+	say("%s: manifest of %s, generation %llu, %s %s\n", path, manifest->name,
+	    (unsigned long long)head->generation, format_count(head->n_entries, entries),
+	    baleen_plural(head->n_entries, "entry", "entries"));
+	say("  created %s, expires %s\n", baleen_set_time(head->created_s).text,
+	    baleen_set_time(head->expires_s).text);
+	say("  digest %s\n", digest_text(head->digest).text);
 	for (u32 i = 0; i < rollout->n_rings; i++)
-		printf("  ring %u: to %u %% of hosts, from %s\n", i + 1, rollout->ring[i].percent,
-		       baleen_set_time(baleen_set_ring_due_s(rollout, head->created_s, i + 1))
-			       .text);
+		say("  ring %u: to %u %% of hosts, from %s\n", i + 1, rollout->ring[i].percent,
+		    baleen_set_time(baleen_set_ring_due_s(rollout, head->created_s, i + 1)).text);
 	print_part(manifest, &manifest->full);
 	for (u32 i = 0; i < manifest->n_deltas; i++)
 		print_part(manifest, &manifest->delta[i]);
 	if (manifest->source.n_bytes)
-		printf("  %s, %s\n",
-		       baleen_set_file_name(manifest->name, head->generation, "source", source),
-		       format_bytes(manifest->source.n_bytes, size));
+		say("  %s, %s\n",
+		    baleen_set_file_name(manifest->name, head->generation, "source", source),
+		    format_bytes(manifest->source.n_bytes, size));
 }
 
 static bool show_manifest(const char *path, const char *bytes, size_t n_bytes, json_t *all)

@@ -195,10 +195,10 @@ static int report(const struct verify *verify)
 
 	if (verify->json)
 		return print_json(describe_generation(verify->manifest.name, head));
-	printf("%s: generation %llu, %s %s, digest %s; %u %s as signed\n", verify->manifest.name,
-	       (unsigned long long)head->generation, format_count(head->n_entries, entries),
-	       baleen_plural(head->n_entries, "entry", "entries"), digest_text(head->digest).text,
-	       verify->n_checked, baleen_plural(verify->n_checked, "file", "files"));
+	say("%s: generation %llu, %s %s, digest %s; %u %s as signed\n", verify->manifest.name,
+	    (unsigned long long)head->generation, format_count(head->n_entries, entries),
+	    baleen_plural(head->n_entries, "entry", "entries"), digest_text(head->digest).text,
+	    verify->n_checked, baleen_plural(verify->n_checked, "file", "files"));
 	return finish_output(EXIT_DONE);
 }
 

@@ -72,8 +72,11 @@ void baleen_saved_file(const char *name, char *file)
 /* The name of a device is any bytes, a JSON string is UTF-8. */
 static json_t *json_device(const char *device)
 {
+	json_t *json = json_string(device);
 	char shown[BALEEN_POINT_BYTES];
 
+	if (json)
+		return json;
 	snprintf(shown, sizeof(shown), "%s", device);
 	for (char *c = shown; *c; c++)
 		if (*c < ' ' || *c > '~')

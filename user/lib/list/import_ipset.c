@@ -65,9 +65,6 @@ static int fail_line(const struct reader *reader, const char *format, ...)
 	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	/* The words of a file are nothing to send to a terminal as they are. */
-	for (char *c = text; *c; c++)
-		*c = *c >= ' ' && *c <= '~' ? *c : '?';
 	return baleen_fail(reader->error, EINVAL, "%s:%llu: %s", reader->text->name,
 			   (unsigned long long)reader->line, text);
 }

@@ -9,6 +9,7 @@
 #include "state/entries.h"
 #include "state/feed_set_news.h"
 #include "state/set_feed.h"
+#include "util/shell.h"
 #include "state/unkept.h"
 
 const char *baleen_level_text(enum baleen_level level)
@@ -48,6 +49,7 @@ struct sets {
 /* The generation before stays in force, so this is no problem of today. */
 static int look_at_set(const struct baleen_feed *feed, void *data)
 {
+	const struct baleen_shell_word rule = baleen_shell_word(feed->rule);
 	const struct sets *sets = data;
 	struct baleen_feed_rollout rollout;
 	char text[BALEEN_ROLLOUT_TEXT];
@@ -62,8 +64,8 @@ static int look_at_set(const struct baleen_feed *feed, void *data)
 	finding = baleen_checkup_add(sets->patient, BALEEN_LEVEL_NOTE, "roll-out", "rule %s: %s",
 				     feed->rule, baleen_rollout_text(&rollout, text));
 	baleen_finding_mend(finding, "baleen set release %s:%s && baleen update %s:%s",
-			    sets->patient->word.text, feed->rule, sets->patient->word.text,
-			    feed->rule);
+			    sets->patient->word.text, rule.text, sets->patient->word.text,
+			    rule.text);
 	return 0;
 }
 

@@ -5,6 +5,7 @@
 
 #include "kmod/kmod_rules.h"
 #include "report/checkup_parts.h"
+#include "util/shell.h"
 #include "xdp/dispatcher.h"
 
 /* The largest MTU for one page, which also holds the head room of XDP, the frame's end
@@ -28,7 +29,7 @@ static void describe_removal(const struct baleen_patient *patient, char *text, s
 
 static void check_out_of_force(struct baleen_patient *patient)
 {
-	char removal[64] = "";
+	char removal[BALEEN_SHELL_WORD_BYTES + 64] = "";
 
 	if (patient->there.id)
 		describe_removal(patient, removal, sizeof(removal));
@@ -51,7 +52,8 @@ static void complain_of_map(struct baleen_patient *patient, const char *rule, co
 	if (patient->is_kept)
 		baleen_finding_mend_again(patient, finding, "");
 	else
-		baleen_finding_mend(finding, "baleen swap %s:%s LIST", patient->word.text, rule);
+		baleen_finding_mend(finding, "baleen swap %s:%s LIST", patient->word.text,
+				    baleen_shell_word(rule).text);
 }
 
 static void check_rules(struct baleen_patient *patient)

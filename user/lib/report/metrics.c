@@ -7,6 +7,7 @@
 
 #include "report/metrics.h"
 #include "report/metrics_families.h"
+#include "util/foreign.h"
 
 /* --- text ------------------------------------------------------------------ */
 
@@ -23,18 +24,6 @@ struct output {
 	const struct baleen_metrics_family *family;
 	bool is_begun;
 };
-
-static void print_escaped(FILE *stream, const char *text)
-{
-	for (; *text; text++) {
-		if (*text == '\n')
-			fputs("\\n", stream);
-		else if (*text == '\\' || *text == '"')
-			fprintf(stream, "\\%c", *text);
-		else
-			fputc(*text, stream);
-	}
-}
 
 static const char *suffix(enum baleen_metrics_type type)
 {
@@ -71,7 +60,7 @@ static void print_labels(const struct output *out, const void *row, const char *
 
 	for (u32 i = 0; i < BALEEN_METRICS_LABELS && label[i].name; i++) {
 		fprintf(out->stream, "%s%s=\"", separator, label[i].name);
-		print_escaped(out->stream, (const char *)row + label[i].at);
+		baleen_foreign_label(out->stream, (const char *)row + label[i].at);
 		fputc('"', out->stream);
 		separator = ",";
 	}

@@ -2,46 +2,18 @@
 /* Metrics: the rows of a source. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "report/metrics_families.h"
 #include "report/metrics_rows.h"
 #include "state/feeds.h"
 #include "util/array.h"
+#include "util/foreign.h"
 
-/* How long the UTF-8 character is that starts here; 0 when none does. Shortest
- * form, no surrogates, up to U+10FFFF (RFC 3629).
- */
-static u32 character_bytes(const char *text)
-{
-	const u8 *c = (const u8 *)text;
-	u32 n = c[0] < 0xe0 ? 2 : c[0] < 0xf0 ? 3 : 4;
-
-	if (c[0] < 0x80)
-		return 1;
-	if (c[0] < 0xc2 || c[0] > 0xf4)
-		return 0;
-	for (u32 i = 1; i < n; i++)
-		if ((c[i] & 0xc0) != 0x80)
-			return 0;
-	if ((c[0] == 0xe0 && c[1] < 0xa0) || (c[0] == 0xed && c[1] > 0x9f) ||
-	    (c[0] == 0xf0 && c[1] < 0x90) || (c[0] == 0xf4 && c[1] > 0x8f))
-		return 0;
-	return n;
-}
-
-/* Two names that are shown alike are one name, so it is here that what is no UTF-8,
- * or a control character, becomes '?'.
- */
+/* Two names that are shown alike are one name, so it is here that they become what is shown. */
 static void set_label(char *label, size_t bytes, const char *text)
 {
-	snprintf(label, bytes, "%s", text);
-	while (*label) {
-		u32 n = character_bytes(label);
-
-		if (!n || ((u8)*label < ' ' && *label != '\n') || *label == 0x7f)
-			*label = '?';
-		label += n ? n : 1;
-	}
+	baleen_foreign_text(label, bytes, text, strlen(text));
 }
 
 /* The label of this text, or from @number 2 on with that behind it, which takes the
@@ -92,6 +64,7 @@ struct baleen_metrics_device *baleen_metrics_add_device(struct baleen_metrics_so
 	struct baleen_metrics_device row;
 
 	forget(&row, sizeof(row));
+	snprintf(row.name, sizeof(row.name), "%s", device);
 	set_label(row.device, sizeof(row.device), device);
 	row.program_id[0] = row.place[0] = '\0';
 

@@ -310,7 +310,7 @@ int baleen_metrics_collect(struct baleen_metrics_source *source, char *const *de
 	if (!n_devices)
 		err = collect_all(&to, error);
 	for (size_t i = 0; i < source->n_devices && !err; i++)
-		err = baleen_metrics_add_state(source, source->device[i].device, counts);
+		err = baleen_metrics_add_state(source, source->device[i].name, counts);
 	if (!n_devices)
 		baleen_metrics_add_fleet(source);
 	if (counts)

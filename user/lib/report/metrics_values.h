@@ -15,6 +15,8 @@
 
 /* Room for a label: a longer one is cut, and told from others by "#2". */
 #define BALEEN_METRICS_LABEL 256
+/* Each byte of a name can become an escape of four (util/foreign.h). */
+#define BALEEN_METRICS_DEVICE (4 * BALEEN_POINT_BYTES)
 
 /**
  * enum baleen_metrics_state - what has become of a device's filter
@@ -39,7 +41,8 @@ enum baleen_metrics_state {
 
 /**
  * struct baleen_metrics_device - a device
- * @device: its name
+ * @name: its name
+ * @device: its name as a label
  * @program_id: id of its program, as text; empty when there is none
  * @place: how the program is on the device; see baleen_attach_type_text()
  * @attached: 1: it sees the device's packets; 0
@@ -57,7 +60,8 @@ enum baleen_metrics_state {
  * This and all rows below: a u64 may be BALEEN_METRICS_UNKNOWN.
  */
 struct baleen_metrics_device {
-	char device[BALEEN_POINT_BYTES];
+	char name[BALEEN_POINT_BYTES];
+	char device[BALEEN_METRICS_DEVICE];
 	char program_id[16];
 	char place[16];
 	u64 attached;
@@ -93,7 +97,7 @@ struct baleen_metrics_device {
  * @fpp: its false positive rate, that of the worst table
  */
 struct baleen_metrics_rule {
-	char device[BALEEN_POINT_BYTES];
+	char device[BALEEN_METRICS_DEVICE];
 	char rule[BALEEN_NAME_BYTES];
 	char action[8];
 	u64 packets;
@@ -120,7 +124,7 @@ struct baleen_metrics_rule {
  * @capacity: keys it was made for
  */
 struct baleen_metrics_table {
-	char device[BALEEN_POINT_BYTES];
+	char device[BALEEN_METRICS_DEVICE];
 	char rule[BALEEN_NAME_BYTES];
 	char table[8];
 	u64 used;
@@ -151,7 +155,7 @@ struct baleen_metrics_table {
  * @n_met: its entries that hold a sampled source
  */
 struct baleen_metrics_feed {
-	char device[BALEEN_POINT_BYTES];
+	char device[BALEEN_METRICS_DEVICE];
 	char rule[BALEEN_NAME_BYTES];
 	char feed[BALEEN_METRICS_LABEL];
 	u64 entries;
@@ -181,7 +185,7 @@ struct baleen_metrics_feed {
  * @failed_s: when there was no answer, seconds since 1970; unknown when there was one since
  */
 struct baleen_metrics_name {
-	char device[BALEEN_POINT_BYTES];
+	char device[BALEEN_METRICS_DEVICE];
 	char name[BALEEN_METRICS_LABEL];
 	u64 n;
 	u64 answered_s;
@@ -196,7 +200,7 @@ struct baleen_metrics_name {
  * @n: how many
  */
 struct baleen_metrics_origin {
-	char device[BALEEN_POINT_BYTES];
+	char device[BALEEN_METRICS_DEVICE];
 	char rule[BALEEN_NAME_BYTES];
 	char origin[BALEEN_METRICS_LABEL];
 	u64 n;

@@ -7,6 +7,7 @@
 #include "state/entries.h"
 #include "state/entry_row.h"
 #include "util/clock.h"
+#include "util/foreign.h"
 
 /* A million hosts of one origin in one transaction: 10 us each, 0.3 s for the commit,
  * 81 bytes on disk, 121 with an end; one among them is found in 32 us.
@@ -21,31 +22,17 @@ u64 baleen_now_ms(void)
 
 /* --- what may be written --- */
 
-/* Bytes of the character that begins here: printable, UTF-8; 0 when it is not. */
-static size_t character_bytes(const u8 *text)
-{
-	static const u32 least[] = { 0, 0, 0x80, 0x800, 0x10000 };
-	size_t n = *text < 0x80 ? 1 : *text >> 5 == 6 ? 2 : *text >> 4 == 14 ? 3 : 4;
-	u32 character = n == 1 ? *text : *text & (0x7f >> n);
-
-	if (n == 4 && *text >> 3 != 30)
-		return 0;
-	for (size_t i = 1; i < n; i++) {
-		if (text[i] >> 6 != 2)
-			return 0;
-		character = character << 6 | (text[i] & 0x3f);
-	}
-	if (character < least[n] || character > 0x10ffff || character >> 11 == 0xd800 >> 11)
-		return 0;
-	return character < ' ' || (character >= 0x7f && character < 0xa0) ? 0 : n;
-}
-
+/* Whoever shows it escapes what else has no place on a terminal. */
 static bool is_printable(const char *text)
 {
+	u32 character = ' ';
 	size_t n = 1;
 
-	for (; *text && n; text += n)
-		n = character_bytes((const u8 *)text);
+	for (; *text && n; text += n) {
+		n = baleen_foreign_character(text, strlen(text), &character);
+		if (character < ' ' || (character >= 0x7f && character < 0xa0))
+			return false;
+	}
 	return n;
 }
 

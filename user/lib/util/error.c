@@ -2,9 +2,9 @@
 /* How the library says what went wrong. */
 #include <errno.h>
 #include <stdarg.h>
-#include <stdio.h>
 
 #include "util/error.h"
+#include "util/foreign.h"
 
 int baleen_fail(struct baleen_error *error, int code, const char *format, ...)
 {
@@ -12,7 +12,7 @@ int baleen_fail(struct baleen_error *error, int code, const char *format, ...)
 
 	if (error) {
 		va_start(args, format);
-		vsnprintf(error->text, sizeof(error->text), format, args);
+		baleen_foreign_vformat(error->text, sizeof(error->text), format, args);
 		va_end(args);
 	}
 	return -code;

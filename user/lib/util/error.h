@@ -7,7 +7,8 @@
 
 /**
  * struct baleen_error - the reason of the last failure
- * @text: one line without a newline, naming the file or device and the cause
+ * @text: one line without a newline, naming the file or device and the cause; fit for a
+ *        terminal or a log, whatever they are called (util/foreign.h)
  */
 struct baleen_error {
 	char text[1024];
@@ -17,7 +18,7 @@ struct baleen_error {
  * baleen_fail() - fill in an error and pass its code on
  * @error: filled in; may be NULL
  * @code: a positive errno value
- * @format: printf format of the line, without the program's name
+ * @format: printf format of the line, without the program's name; its texts are foreign
  *
  * Return: -@code.
  */

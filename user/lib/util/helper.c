@@ -138,7 +138,6 @@ static int fail_silent(const struct helper *helper, struct baleen_error *error)
 	if (pread(helper->said, said, sizeof(said) - 1, 0) <= 0)
 		strcpy(said, "baleen-fetch ended without a word");
 	said[strcspn(said, "\n")] = '\0';
-	make_printable(said, sizeof(said));
 	return baleen_fail(error, EIO, "%s: %s", helper->use->name, said);
 }
 

@@ -20,8 +20,9 @@ struct baleen_shell_word {
  * baleen_shell_word() - quote a word
  * @word: any text
  *
- * Return: the word itself when a shell takes it as it is; else in single quotes. One that is
- * too long to be shown is `'...'`, which names nothing.
+ * Return: the word itself when a shell takes it as it is; else in single quotes, or in `$'...'` of
+ * bash, zsh and POSIX 2024 when it has characters that are not to be seen as they are. One that
+ * is too long to be shown is `'...'`, which names nothing.
  */
 struct baleen_shell_word baleen_shell_word(const char *word);
 
