@@ -263,7 +263,7 @@ static void test_refused(void **state)
 		{ "t.csv", "1.1.1.1,x\r1.1.1.2,y\n", "1", NULL, NULL,
 		  "t.csv:1: carriage return in the line" },
 		{ "t.csv", "a\x01,b\n1.1.1.1,b\n", "c", NULL, NULL,
-		  "t.csv:1: no column 'c': there are a?, b" },
+		  "t.csv:1: no column 'c': there are a\\x01, b" },
 	};
 
 	for (size_t i = 0; i < sizeof(reads) / sizeof(reads[0]); i++)

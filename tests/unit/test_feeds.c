@@ -409,14 +409,45 @@ static int read_feed(int fd, const struct baleen_feed_source *wanted, struct bal
 	return ret;
 }
 
+/* A list of somebody's is told by its place alone, unless its reader may see it. */
+static void private_lists(void **unused)
+{
+	static const struct baleen_list_reader seen = { .is_private = false };
+	const struct baleen_feed_source lines = { .every_s = 0 };
+	const struct baleen_feed_source table = { .column = "network" };
+	static const struct {
+		const char *bytes;
+		bool is_table;
+		const char *hidden, *shown;
+	} cases[] = {
+		{ "SECRET:$y$j9T\n", false, "name:1: not an address; 1 bad line of 1",
+		  "name:1: 'SECRET:$y$j9T': not an address; 1 bad line of 1" },
+		{ "SECRET,other\n", true, "name:1: no column 'network' of 2",
+		  "name:1: no column 'network': there are SECRET, other" },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const struct baleen_feed_source *wanted = cases[i].is_table ? &table : &lines;
+		struct baleen_list list = { 0 };
+		int fd = text_fd(cases[i].bytes);
+
+		assert_int_equal(baleen_feed_read(fd, "name", wanted, BALEEN_KEY_SRC, &seen, &list,
+						  &error),
+				 -EINVAL);
+		assert_string_equal(error.text, cases[i].shown);
+		close(fd);
+		assert_int_equal(read_feed(text_fd(cases[i].bytes), wanted, &list), -EINVAL);
+		assert_string_equal(error.text, cases[i].hidden);
+	}
+}
+
 static void no_lists(void **unused)
 {
 	struct baleen_feed_source wanted = { .every_s = 0 }, table = { .column = "network" };
 	struct baleen_list list = { .n_ip4 = 77 };
 
 	assert_int_equal(read_feed(text_fd("192.0.2.1\nbad\nworse\n"), &wanted, &list), -EINVAL);
-	assert_string_equal(error.text,
-			    "name:2: 'bad': a host name, not an address; 2 bad lines of 3");
+	assert_string_equal(error.text, "name:2: a host name, not an address; 2 bad lines of 3");
 	assert_int_equal(read_feed(text_fd("<!DOCTYPE html><html>\n"), &wanted, &list), -EINVAL);
 	assert_int_equal(read_feed(bytes_fd("\x1f\x8b\x08", 3), &wanted, &list), -EINVAL);
 	assert_int_equal(read_feed(text_fd("a,b\n192.0.2.1,x\n"), &table, &list), -EINVAL);
@@ -612,6 +643,7 @@ int main(void)
 		TEST(removed),
 		TEST(missing_copy),
 		TEST(no_room),
+		cmocka_unit_test(private_lists),
 		cmocka_unit_test(no_lists),
 		cmocka_unit_test(sets),
 		TEST(lines),

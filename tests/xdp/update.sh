@@ -10,6 +10,8 @@ isolate "$@"
 # shellcheck source=tests/words.sh
 source "$ROOT/tests/words.sh"
 make_pair
+# A line is quoted only of a list that everybody may read.
+chmod 755 "$TMP"
 
 export BALEEN_STATE_DIR=$TMP/state BALEEN_RUN_DIR=$TMP/run BALEEN_CONF_DIR=$TMP/conf
 mkdir "$TMP/conf" "$TMP/files"

@@ -81,8 +81,7 @@ static void keep_first(void *data, const struct baleen_list_problem *problem)
 	bool *is_bad = data;
 
 	if (!*is_bad)
-		baleen_fail(api_error(), EINVAL, "%s:%llu: '%s': %s", problem->file,
-			    (unsigned long long)problem->line, problem->text, problem->reason);
+		baleen_list_problem_fail(problem, api_error());
 	*is_bad = true;
 }
 

@@ -24,15 +24,17 @@ u32 list_key_spec(const struct list_options *options)
 static void report_bad(void *data, const struct baleen_list_problem *problem)
 {
 	struct list_options *options = data;
+	struct baleen_error error;
 
 	if (options->skip_bad || options->n_reported > MAX_REPORTED)
 		return;
-	if (options->n_reported++ == MAX_REPORTED)
+	if (options->n_reported++ == MAX_REPORTED) {
 		complain("%s: and so on; only the first %d bad lines are shown", problem->file,
 			 MAX_REPORTED);
-	else
-		complain("%s:%llu: '%s': %s", problem->file, (unsigned long long)problem->line,
-			 problem->text, problem->reason);
+		return;
+	}
+	baleen_list_problem_fail(problem, &error);
+	complain("%s", error.text);
 }
 
 /* Copies a pipe into a file that can be read twice: an image is told from a list by its

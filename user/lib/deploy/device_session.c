@@ -171,7 +171,9 @@ static int count_protected(struct baleen_device_session *session, const struct b
 {
 	struct baleen_protected_set set = { 0 };
 	struct baleen_list list = { 0 };
-	int err = baleen_feed_read(fd, feed->wanted.source, &feed->wanted, key_spec, NULL, &list,
+	/* The user has named it. */
+	const struct baleen_list_reader reader = { .is_private = false };
+	int err = baleen_feed_read(fd, feed->wanted.source, &feed->wanted, key_spec, &reader, &list,
 				   error);
 
 	if (!err)
@@ -199,7 +201,7 @@ static int count_removed(struct baleen_device_session *session, struct baleen_fe
 {
 	int index = baleen_rule_store_find_rule(&session->plan.rules, feed->rule);
 	const struct baleen_stored_rule *rule = &session->plan.rules.rule[index < 0 ? 0 : index];
-	struct baleen_feed_version version = { .feed = *feed, .fd = fd };
+	struct baleen_feed_version version = { .feed = *feed, .fd = fd, .is_public = true };
 	bool is_of_rule = !source->is_list && !source->fd;
 	int err;
 

@@ -119,10 +119,12 @@ static bool is_shaped(const char *cell, char shape)
  * struct names - what the columns are called
  * @name: name of each
  * @n: how many
+ * @is_private: messages do not show them
  */
 struct names {
 	const char *const *name;
 	u32 n;
+	bool is_private;
 };
 
 /**
@@ -205,11 +207,12 @@ static int fail_column(const struct names *names, const char *text, size_t lengt
 	if (!names->n)
 		return baleen_fail(error, EINVAL, "no names here: '%.*s' needs the column's number",
 				   (int)length, text);
+	if (names->is_private)
+		return baleen_fail(error, EINVAL, "no column '%.*s' of %u", (int)length, text,
+				   names->n);
 	for (u32 i = 0; i < names->n && used < sizeof(list); i++)
 		used += snprintf(list + used, sizeof(list) - used, "%s%s", i ? ", " : "",
 				 names->name[i]);
-	for (size_t i = 0; list[i]; i++)
-		list[i] = isprint((u8)list[i]) ? list[i] : '?';
 	return baleen_fail(error, EINVAL, "no column '%.*s': there are %s%s", (int)length, text,
 			   list, used < sizeof(list) ? "" : "...");
 }
@@ -264,15 +267,15 @@ int baleen_csv_columns_find(const struct baleen_csv_options *options, const char
 			    u32 n_cells, struct baleen_csv_columns *columns,
 			    struct baleen_error *error)
 {
-	const struct names row = { cell, n_cells };
+	const struct names row = { cell, n_cells, options->is_private };
 	bool is_key = has_key(options, &row);
 	const struct known *known = is_key ? find_known(&row) : NULL;
 	struct baleen_csv_columns found = { .last = known ? 1 : NO_COLUMN };
-	struct names names = { 0 };
+	struct names names = { .is_private = options->is_private };
 	int err = 0;
 
 	if (known)
-		names = (struct names){ known->name, n_cells };
+		names = (struct names){ known->name, n_cells, options->is_private };
 	else if (!is_key)
 		names = row;
 	if (options->column)

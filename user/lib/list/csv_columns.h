@@ -22,6 +22,7 @@
  * @n_where: how many; all must hold
  * @delimiter: between columns; '\0' is a tab when the name ends in .tsv or the
  *             first row has one, else a comma
+ * @is_private: messages do not show what stands in the table
  *
  * All zeros: no table is meant. Strings belong to the caller.
  */
@@ -30,6 +31,7 @@ struct baleen_csv_options {
 	const char *where[BALEEN_CSV_MAX_WHERE];
 	u32 n_where;
 	char delimiter;
+	bool is_private;
 };
 
 /**

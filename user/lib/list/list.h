@@ -146,7 +146,8 @@ struct baleen_list {
  * struct baleen_list_problem - one bad line
  * @file: the name given to baleen_list_read()
  * @line: line number, from 1
- * @text: the offending text in printable ASCII, cut to 64 bytes and "..."
+ * @text: the offending text, fit to be shown (util/foreign.h), cut to 64 bytes and "..."; NULL
+ *        when the list is private
  * @reason: why it is bad, a constant string
  *
  * @file and @text are valid during the callback.
@@ -163,12 +164,23 @@ struct baleen_list_problem {
  * @on_bad: called for each bad line; may be NULL
  * @data: passed to @on_bad
  * @ends_with_nul: strings end with NUL bytes, and newlines are part of them
+ * @is_private: not everybody who sees messages may see what stands in the list
  */
 struct baleen_list_reader {
 	void (*on_bad)(void *data, const struct baleen_list_problem *problem);
 	void *data;
 	bool ends_with_nul;
+	bool is_private;
 };
+
+/**
+ * baleen_list_problem_fail() - a bad line as an error
+ * @problem: the line
+ * @error: filled in: file, line, the text unless the list is private, and the reason
+ *
+ * Return: -EINVAL.
+ */
+int baleen_list_problem_fail(const struct baleen_list_problem *problem, struct baleen_error *error);
 
 /**
  * baleen_list_read() - append the keys of one list

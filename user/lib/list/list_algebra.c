@@ -32,8 +32,7 @@ static void note_bad(void *data, const struct baleen_list_problem *problem)
 	struct baleen_error *error = data;
 
 	if (error && !error->text[0])
-		snprintf(error->text, sizeof(error->text), "%.600s:%llu: '%s': %s", problem->file,
-			 (unsigned long long)problem->line, problem->text, problem->reason);
+		baleen_list_problem_fail(problem, error);
 }
 
 int baleen_list_from_text(const char *text, const char *name, u32 key_spec, struct baleen_list *set,

@@ -5,23 +5,35 @@
 #include "list/list.h"
 #include "list/scanner.h"
 #include "util/blocks.h"
+#include "util/foreign.h"
 #include "util/threads.h"
 
 #define PROBLEM_BYTES 64
 
-/* Only printable ASCII goes to a terminal. */
+int baleen_list_problem_fail(const struct baleen_list_problem *problem, struct baleen_error *error)
+{
+	unsigned long long line = problem->line;
+
+	if (!problem->text)
+		return baleen_fail(error, EINVAL, "%.600s:%llu: %s", problem->file, line,
+				   problem->reason);
+	return baleen_fail(error, EINVAL, "%.600s:%llu: '%s': %s", problem->file, line,
+			   problem->text, problem->reason);
+}
+
 static void report(const struct baleen_list_reader *reader, const char *name, u64 line,
 		   const struct baleen_entry *entry)
 {
-	char text[PROBLEM_BYTES + sizeof("...")];
+	char text[4 * PROBLEM_BYTES + sizeof("...")];
 	struct baleen_list_problem problem = { name, line, text, entry->reason };
-	size_t length = entry->length < PROBLEM_BYTES ? entry->length : PROBLEM_BYTES;
+	size_t length = entry->length < PROBLEM_BYTES ? entry->length : PROBLEM_BYTES, n;
 
 	if (!reader || !reader->on_bad)
 		return;
-	for (size_t i = 0; i < length; i++)
-		text[i] = entry->text[i] >= ' ' && entry->text[i] <= '~' ? entry->text[i] : '?';
-	strcpy(text + length, entry->length > length ? "..." : "");
+	n = baleen_foreign_text(text, 4 * PROBLEM_BYTES + 1, entry->text, length);
+	strcpy(text + n, entry->length > length ? "..." : "");
+	if (reader->is_private)
+		problem.text = NULL;
 	reader->on_bad(reader->data, &problem);
 }
 

@@ -2,6 +2,8 @@
 /* Feeds as files: copied, and compared. */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -35,9 +37,34 @@ static int copy_bytes(int from, int to, const char *path, struct baleen_error *e
 	return 0;
 }
 
-int baleen_feed_copy_file(const char *path, struct baleen_error *error)
+/* May everybody read this file, and go through the directories above it? A link of somebody
+ * else's may lead to one of root's.
+ */
+static bool is_public(int fd, const struct stat *file)
+{
+	char link[32], path[PATH_MAX];
+	struct stat directory;
+	ssize_t n;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	n = readlink(link, path, sizeof(path) - 1);
+	if (n <= 0 || *path != '/' || !(file->st_mode & S_IROTH))
+		return false;
+	while (n > 1) {
+		while (path[n - 1] != '/')
+			n--;
+		path[n] = '\0';
+		if (stat(path, &directory) || !(directory.st_mode & S_IXOTH))
+			return false;
+		n--;
+	}
+	return true;
+}
+
+int baleen_feed_copy_file(const char *path, bool *is_for_all, struct baleen_error *error)
 {
 	int from = baleen_input_open(path, BALEEN_INPUT_NAMED, error), to = -1, err;
+	struct stat file;
 
 	if (from < 0)
 		return from;
@@ -45,6 +72,8 @@ int baleen_feed_copy_file(const char *path, struct baleen_error *error)
 		err = baleen_fail(error, errno, "%s: memfd: %m", path);
 	else
 		err = copy_bytes(from, to, path, error);
+	if (!err)
+		*is_for_all = !fstat(from, &file) && is_public(from, &file);
 	baleen_close_fd(&from);
 	if (err && to >= 0)
 		close(to);

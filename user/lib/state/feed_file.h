@@ -12,6 +12,7 @@
 /**
  * baleen_feed_copy_file() - a file as it is now, in memory
  * @path: path of a regular file
+ * @is_public: set when everybody can read it where it is, behind links, too
  * @error: filled in on failure
  *
  * The same bytes are judged and taken, even if the file is written meanwhile.
@@ -19,7 +20,7 @@
  * Return: a descriptor to be closed by the caller; -EINVAL for what is no regular
  * file; -EFBIG; a negative errno.
  */
-int baleen_feed_copy_file(const char *path, struct baleen_error *error);
+int baleen_feed_copy_file(const char *path, bool *is_public, struct baleen_error *error);
 
 /**
  * baleen_feed_is_same_file() - have two files the same bytes?

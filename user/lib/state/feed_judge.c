@@ -12,6 +12,7 @@
 #include "state/feed_judge.h"
 #include "state/protected.h"
 #include "util/fd.h"
+#include "util/foreign.h"
 
 /**
  * struct contents - what is in a feed
@@ -70,11 +71,12 @@ static int read_image(const struct baleen_stored_rule *rule, int fd, const char 
  * not weigh enough.
  */
 static int read_list(const struct baleen_stored_rule *rule, int fd, const char *name,
-		     const struct baleen_feed *feed, struct contents *contents,
+		     const struct baleen_feed *feed, bool is_public, struct contents *contents,
 		     struct baleen_error *error)
 {
-	int err = baleen_feed_read(fd, name, &feed->wanted, rule->key_spec, NULL, &contents->list,
-				   error);
+	const struct baleen_list_reader reader = { .is_private = !is_public };
+	int err = baleen_feed_read(fd, name, &feed->wanted, rule->key_spec, &reader,
+				   &contents->list, error);
 
 	if (!err && *feed->file && !contents->list.n_listed && rule->limits.min_entries)
 		err = baleen_fail(error, EINVAL,
@@ -85,14 +87,14 @@ static int read_list(const struct baleen_stored_rule *rule, int fd, const char *
 }
 
 static int read_contents(const struct baleen_stored_rule *rule, int fd, u32 format,
-			 const struct baleen_feed *feed, struct contents *contents,
+			 const struct baleen_feed *feed, bool is_public, struct contents *contents,
 			 struct baleen_error *error)
 {
 	const struct baleen_feed_name name = baleen_feed_name(feed);
 
 	if (format == BALEEN_FEED_IMAGE)
 		return read_image(rule, fd, name.text, contents, error);
-	return read_list(rule, fd, name.text, feed, contents, error);
+	return read_list(rule, fd, name.text, feed, is_public, contents, error);
 }
 
 static u32 format_of(int fd, const struct baleen_feed_source *wanted)
@@ -140,7 +142,7 @@ static void compare_last(const struct baleen_rule_store *state,
 	struct contents before = { 0 };
 	int fd = last ? baleen_feed_open(state, last, NULL) : -1;
 
-	if (last && (fd < 0 || read_contents(rule, fd, last->format, last, &before, NULL)))
+	if (last && (fd < 0 || read_contents(rule, fd, last->format, last, false, &before, NULL)))
 		before.counts = (struct baleen_feed_counts){ .n_entries = last->n_entries,
 							     .n_ip4 = last->n_ip4,
 							     .ip6_share = now->counts.ip6_share };
@@ -165,7 +167,8 @@ int baleen_feed_judge(const struct baleen_rule_store *state, const struct baleen
 	feed->format = format_of(version->fd, &feed->wanted);
 	err = fstat(version->fd, &stat) ? -errno : 0;
 	if (!err)
-		err = read_contents(rule, version->fd, feed->format, feed, &now, error);
+		err = read_contents(rule, version->fd, feed->format, feed, version->is_public, &now,
+				    error);
 	if (!err) {
 		feed->n_entries = now.counts.n_entries;
 		feed->n_ip4 = now.counts.n_ip4;
@@ -193,7 +196,8 @@ void baleen_feed_name_widest(const struct baleen_feed_version *version, size_t n
 	if (!widest || baleen_feed_find_line(widest->fd, &widest->feed, key_spec,
 					     &widest->widest[excess].key, &line))
 		return;
-	snprintf(error->text + used, sizeof(error->text) - used, "; widest: %.300s%sline %llu, %s",
-		 widest->feed.file, *widest->feed.file ? " " : "", (unsigned long long)line.number,
-		 line.text);
+	baleen_foreign_format(error->text + used, sizeof(error->text) - used,
+			      "; widest: %.300s%sline %llu%s%s", widest->feed.file,
+			      *widest->feed.file ? " " : "", (unsigned long long)line.number,
+			      widest->is_public ? ", " : "", widest->is_public ? line.text : "");
 }

@@ -31,6 +31,8 @@ enum baleen_feed_outcome {
  * @feed: as the state shall have it; its id is 0 when the state does not have it
  * @compared_ms: when the copy that it was compared with had been looked for
  * @fd: descriptor of the received file; -1 when there is nothing to take
+ * @is_public: what is wrong with it may be said with its own words: it was given by the user, or
+ *             everybody can read it
  * @before: size of the last good copy
  * @now: size of what was received
  * @widest: of what was received, and of what of it the last good copy does not have,
@@ -45,6 +47,7 @@ struct baleen_feed_version {
 	struct baleen_feed feed;
 	u64 compared_ms;
 	int fd;
+	bool is_public;
 	struct baleen_feed_counts before;
 	struct baleen_feed_counts now;
 	struct baleen_feed_widest widest[BALEEN_N_EXCESSES];

@@ -16,7 +16,7 @@ struct table {
 	char where[BALEEN_FEED_OPTION_BYTES];
 };
 
-static int table_of(const struct baleen_feed_source *wanted, struct table *table,
+static int table_of(const struct baleen_feed_source *wanted, bool is_private, struct table *table,
 		    struct baleen_error *error)
 {
 	char *condition, *rest = NULL;
@@ -25,6 +25,7 @@ static int table_of(const struct baleen_feed_source *wanted, struct table *table
 	memset(table, 0, sizeof(*table));
 	snprintf(table->where, sizeof(table->where), "%s", wanted->where);
 	table->options.delimiter = wanted->delimiter;
+	table->options.is_private = is_private;
 	if (*wanted->column)
 		err = baleen_csv_parse_column(&table->options, wanted->column, error);
 	for (condition = strtok_r(table->where, "\n", &rest); condition && !err;
@@ -34,8 +35,8 @@ static int table_of(const struct baleen_feed_source *wanted, struct table *table
 }
 
 /* Unpacked, and a table turned into lines. */
-static int open_lines(int fd, const char *name, const struct baleen_feed_source *wanted, int *out,
-		      struct baleen_error *error)
+static int open_lines(int fd, const char *name, const struct baleen_feed_source *wanted,
+		      bool is_private, int *out, struct baleen_error *error)
 {
 	struct table table;
 	const char *reason;
@@ -43,7 +44,7 @@ static int open_lines(int fd, const char *name, const struct baleen_feed_source 
 
 	if (baleen_feed_set_is(wanted->source))
 		return baleen_set_copy_lines(fd, name, out, error);
-	err = table_of(wanted, &table, error);
+	err = table_of(wanted, is_private, &table, error);
 	if (!err)
 		err = baleen_unpack(fd, name, BALEEN_UNPACK_MAX_BYTES, &plain, error);
 	if (err)
@@ -70,7 +71,7 @@ int baleen_feed_open_lines(const struct baleen_rule_store *state, const struct b
 
 	if (fd < 0)
 		return fd;
-	err = open_lines(fd, baleen_feed_name(feed).text, &feed->wanted, &lines, error);
+	err = open_lines(fd, baleen_feed_name(feed).text, &feed->wanted, true, &lines, error);
 	close(fd);
 	return err ? err : lines;
 }
@@ -86,8 +87,7 @@ static void note_bad(void *data, const struct baleen_list_problem *problem)
 	struct first_bad *first = data;
 
 	if (!*first->why.text)
-		baleen_fail(&first->why, EINVAL, "%.512s:%llu: '%s': %s", problem->file,
-			    (unsigned long long)problem->line, problem->text, problem->reason);
+		baleen_list_problem_fail(problem, &first->why);
 	if (first->reader && first->reader->on_bad)
 		first->reader->on_bad(first->reader->data, problem);
 }
@@ -97,7 +97,9 @@ static int read_lines(int fd, const char *name, bool skip_bad,
 		      struct baleen_error *error)
 {
 	struct first_bad first = { .reader = reader };
-	const struct baleen_list_reader noting = { .on_bad = note_bad, .data = &first };
+	const struct baleen_list_reader noting = { .on_bad = note_bad,
+						   .data = &first,
+						   .is_private = !reader || reader->is_private };
 	int err = baleen_list_read(list, fd, name, &noting, error);
 
 	if (!err && list->n_bad && !skip_bad)
@@ -126,7 +128,7 @@ int baleen_feed_read(int fd, const char *name, const struct baleen_feed_source *
 	if (baleen_feed_set_is(wanted->source)) {
 		err = read_set(fd, name, &read, error);
 	} else {
-		err = open_lines(fd, name, wanted, &lines, error);
+		err = open_lines(fd, name, wanted, !reader || reader->is_private, &lines, error);
 		if (err)
 			return err;
 		err = read_lines(lines, name, wanted->skip_bad, reader, &read, error);
@@ -163,7 +165,7 @@ int baleen_feed_find_line(int fd, const struct baleen_feed *feed, u32 key_spec,
 	struct widest widest = { .is_found = false };
 	int lines, err;
 
-	err = open_lines(fd, baleen_feed_name(feed).text, &feed->wanted, &lines, NULL);
+	err = open_lines(fd, baleen_feed_name(feed).text, &feed->wanted, true, &lines, NULL);
 	if (err)
 		return err;
 	err = baleen_list_find_each(lines, key_spec, key, keep_wider, &widest);

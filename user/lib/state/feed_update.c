@@ -159,7 +159,7 @@ static int receive_file(struct source *source, const char *path, const char *fil
 
 	if (!version)
 		return baleen_no_memory(source->error);
-	version->fd = baleen_feed_copy_file(path, &why);
+	version->fd = baleen_feed_copy_file(path, &version->is_public, &why);
 	if (version->fd < 0) {
 		version->fd = -1;
 		baleen_feed_version_fail(version, why.text);
@@ -216,6 +216,8 @@ static int receive_of_system(struct source *source)
 	version->fd = memfd_create("baleen-feed", MFD_CLOEXEC);
 	if (version->fd < 0)
 		return baleen_fail(source->error, errno, "memfd: %m");
+	/* Everybody can ask the kernel for routes, and a resolver for names. */
+	version->is_public = true;
 	if (baleen_route_feed_is(source->ask->wanted->source))
 		err = baleen_feed_routes_read(source->ask, &version->feed, version->fd, &is_same,
 					      &why);

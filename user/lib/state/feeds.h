@@ -237,7 +237,7 @@ int baleen_feed_open_lines(const struct baleen_rule_store *state, const struct b
  * @name: name of the source in messages
  * @wanted: how it is read
  * @key_spec: enum baleen_key_spec of the rule
- * @reader: how to treat bad lines; may be NULL
+ * @reader: how to treat bad lines, and whether they may be seen; NULL for a private list
  * @list: filled in with a finished list
  * @error: filled in on failure: the first bad line, if that is why
  *
