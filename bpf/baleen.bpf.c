@@ -46,10 +46,8 @@ struct baleen_config config SEC(".rodata.config");
                                                                                                 \
 		if (!details || !rule->is_qualified)                                            \
 			return 0;                                                               \
-		if (rule->qualifiers.established &&                                             \
-		    !(rule->qualifiers.established & details->established))                     \
-			return 0;                                                               \
-		return baleen_qualifies(&rule->qualifiers, vlan, &details->transport);          \
+		return baleen_qualifies(&rule->qualifiers, rule->action, vlan,                  \
+					&details->transport, details->established);             \
 	}                                                                                       \
                                                                                                 \
 	HAS_LOOPS int rule_other_test_##n(u64 hi, u64 lo, u32 is_ip6)                           \
@@ -66,7 +64,8 @@ struct baleen_config config SEC(".rodata.config");
 		const struct baleen_image *image = &config.rule[n].image;                       \
                                                                                                 \
 		return details && n < config.n_rules ?                                          \
-			       fields_match(image, &baleen_rule_##n, details) :                 \
+			       fields_match(image, &baleen_rule_##n, config.rule[n].action,     \
+					    details) :                                          \
 			       0;                                                               \
 	}                                                                                       \
                                                                                                 \

@@ -72,8 +72,10 @@ baleen_inline int other_test(const struct baleen_image *image, const void *store
 	return table ? baleen_table_test_other(table, &image->seed, store, key) : 0;
 }
 
-/* A key of several fields; a WORD and a TUPLE have their own tables. */
-baleen_inline int fields_match(const struct baleen_image *image, const void *store,
+/* A key of several fields; a WORD and a TUPLE have their own tables. Of a key that cannot be
+ * read, nobody knows whether it is there.
+ */
+baleen_inline int fields_match(const struct baleen_image *image, const void *store, u32 action,
 			       const struct details *details)
 {
 	const struct baleen_table *word = &image->table[BALEEN_WORD];
@@ -81,7 +83,8 @@ baleen_inline int fields_match(const struct baleen_image *image, const void *sto
 	struct baleen_key key;
 
 	if (!baleen_packet_has_key(&details->transport, image->key_spec))
-		return 0;
+		return baleen_takes_hidden(action) &&
+		       baleen_packet_hides_key(&details->transport, image->key_spec);
 	key = baleen_key_fields(image->key_spec, &details->fields);
 	if (key.domain == BALEEN_WORD && baleen_table_is_fast_path(word))
 		return baleen_table_test_fast_path(word, &image->seed, store, &key);

@@ -37,7 +37,7 @@ HAS_LOOPS int rule_fields_match_0(const struct details *details)
 {
 	const struct baleen_section store = STORE;
 
-	return details ? fields_match(&baleen_rule.image, &store, details) : 0;
+	return details ? fields_match(&baleen_rule.image, &store, baleen_rule.action, details) : 0;
 }
 
 HAS_LOOPS int rule_stem_test_0(u64 hi, u64 lo, u32 stem)

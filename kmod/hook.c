@@ -132,15 +132,16 @@ static bool rule_matches(const struct baleen_hook_rule *asking, const struct fra
 	struct baleen_key key;
 	int hit;
 
-	if (rule->is_qualified &&
-	    !baleen_qualifies(&rule->qualifiers, frame->packet.vlan, &frame->transport))
+	if (rule->is_qualified && !baleen_qualifies(&rule->qualifiers, rule->action,
+						    frame->packet.vlan, &frame->transport, 0))
 		return false;
 	if (baleen_spec_is_address(key_spec))
 		key = baleen_packet_key(frame->packet.ip, rule->key_offset[domain], domain);
 	else if (baleen_packet_has_key(&frame->transport, key_spec))
 		key = baleen_key_fields(key_spec, &frame->fields);
 	else
-		return false;
+		return baleen_takes_hidden(rule->action) &&
+		       baleen_packet_hides_key(&frame->transport, key_spec);
 	hit = baleen_kfilter_test(asking->filter, &key);
 	baleen_kfilter_count(asking->filter, frame->n_bytes, hit);
 	return hit;

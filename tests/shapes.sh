@@ -473,3 +473,227 @@ make_shapes()
 	} >"$1"
 	jumbo_shapes >"$1.jumbo"
 }
+
+# --- what hides its protocol, its ports or its flags ---
+
+# Does a packet of a listed source match what a rule asks for? Y, N, or H, hidden: then a
+# rule that drops or counts matches, and one that allows does not. docs/frames.md has it, too.
+#
+#      row        proto tcp  dport 22  tcp-syn  dport 22 tcp-syn  a key with 22
+# shellcheck disable=SC2034 # of those who source this
+HIDING="
+       opens      Y          Y         Y        Y                 Y
+       answers    Y          Y         N        N                 Y
+       elsewhere  Y          N         Y        N                 N
+       other      N          N         N        N                 N
+       unreached  H          H         H        H                 H
+       cut        Y          H         H        H                 H
+       cut_other  N          H         N        N                 H
+       cut_flags  Y          Y         H        H                 Y
+       second     Y          N         H        H                 N
+       later      Y          N         N        N                 N
+       later_far  N          N         N        N                 N
+"
+# other: a protocol that is known; elsewhere: another port; cut_other: UDP; later_far: a
+# fragment but the first whose headers go on in what it does not hold.
+
+# read_hiding FILE: into rows and frames
+read_hiding()
+{
+	local row frame
+
+	rows=() frames=()
+	while read -r row frame; do
+		rows+=("$row")
+		frames+=("$frame")
+	done <"$1"
+}
+
+# read_column N: $answer has that of each row, from 0
+read_column()
+{
+	local columns
+
+	while read -r -a columns; do
+		[ ${#columns[@]} -eq 0 ] || answer[${columns[0]}]=${columns[$1 + 1]}
+	done <<<"$HIDING"
+}
+
+# want_letters Y H N: of all frames, a letter by the answer of its row
+want_letters()
+{
+	local -A of=([Y]=$1 [H]=$2 [N]=$3)
+	local row out=
+
+	for row in "${rows[@]}"; do
+		out+=${of[${answer[$row]}]}
+	done
+	echo "$out"
+}
+
+# wrong_letters GOT WANTED: the frames of which they differ
+wrong_letters()
+{
+	local i
+
+	[ ${#1} -eq ${#frames[@]} ] || echo "${#1} of ${#frames[@]} frames have a letter"
+	for ((i = 0; i < ${#frames[@]}; i++)); do
+		[ "${1:i:1}" = "${2:i:1}" ] || echo "${rows[i]} '${1:i:1}' ${frames[i]:0:300}"
+	done | head -n 8
+}
+
+# extended N TYPE PROTOCOL PAYLOAD: N extension headers of this type before a protocol; leaves
+# $chain and $next
+extended()
+{
+	local i
+
+	chain=$4 next=$3
+	for ((i = 0; i < $1; i++)); do
+		chain=${next}00000000000000$chain next=$2
+	done
+}
+
+# hidden4 ROW PROTOCOL PAYLOAD: below a header without options and one with as many as it may
+hidden4()
+{
+	v4 proto="$2" payload="$3"
+	put "$1"
+	v4 proto="$2" payload="$3" ihl=f options="$(zeros 40)"
+	put "$1"
+	v4 proto="$2" payload="$3" fragment=2000
+	put "$1"
+	tagged 88a8000181000002 "$1"
+}
+
+# hidden6 ROW PROTOCOL PAYLOAD: behind up to eight extension headers, which still are read;
+# the last time in what is a fragment, the first or all
+hidden6()
+{
+	local type n chain next
+
+	for type in 00 2b 33 3c; do
+		for n in 0 1 3 8; do
+			[ "$n$type" = 000 ] || [ "$n" != 0 ] || continue
+			extended "$n" $type "$2" "$3"
+			v6 next="$next" payload="$chain"
+			put "$1"
+		done
+	done
+	for n in 0000 0001; do
+		v6 next=3c payload="2c00010400000000${2}00${n}00000001$3"
+		put "$1"
+	done
+}
+
+hidden_ip4_shapes()
+{
+	local opens=$1 n
+
+	for n in 0 1 2 3; do
+		hidden4 cut 06 "${opens:0:2 * n}"
+		hidden4 cut_other 11 "${opens:0:2 * n}"
+		hidden4 cut_other 84 "${opens:0:2 * n}"
+	done
+	for n in 4 8 12 13; do
+		hidden4 cut_flags 06 "${opens:0:2 * n}"
+	done
+	# Lengths of IP that end before the frame does, a header that is too short to be one,
+	# and options that the frame does not hold.
+	for n in 0014 0017; do
+		v4 proto=06 payload="$opens" length=$n
+		put cut
+	done
+	v4 proto=06 payload="$opens" length=0021
+	put cut_flags
+	v4 proto=06 payload="$opens" ihl=4
+	put cut
+	v4 proto=06 ihl=f payload="${opens:0:16}"
+	put cut
+	for n in 0001 2001; do
+		v4 proto=06 payload="$opens" fragment=$n
+		put second
+	done
+	for n in 0002 2003 1fff; do
+		v4 proto=06 payload="$opens" fragment=$n
+		put later
+	done
+}
+
+hidden_ip6_shapes()
+{
+	local opens=$1 type n chain next
+
+	for type in 00 2b 2c 33 3c; do
+		for n in 9 12 40; do
+			extended $n $type 06 "$opens"
+			v6 next="$next" payload="$chain"
+			put unreached
+		done
+		# Cut off between two headers, in one, and in front of one that is too long.
+		for n in 1 3 7; do
+			extended $n $type $type ""
+			v6 next="$next" payload="$chain"
+			put unreached
+			extended $n $type $type "0600"
+			v6 next="$next" payload="$chain"
+			put unreached
+		done
+		[ $type != 2c ] || continue
+		v6 next=$type payload="${type}ff000000000000$opens"
+		put unreached
+		v6 next=$type payload="06ff000000000000$opens"
+		put cut
+		# What is there is not looked at behind the end of the packet.
+		extended 3 $type 06 "$opens"
+		v6 next="$next" payload="$chain" length=0010
+		put unreached
+		v6 next="$next" payload="$chain" length=001a
+		put cut
+	done
+	for n in 0 1 2 3; do
+		hidden6 cut 06 "${opens:0:2 * n}"
+		hidden6 cut_other 11 "${opens:0:2 * n}"
+	done
+	for n in 4 8 13; do
+		hidden6 cut_flags 06 "${opens:0:2 * n}"
+	done
+	# First fragments without all of the headers, and later ones.
+	v6 next=2c payload="3c00000100000001"
+	put unreached
+	v6 next=2c payload="3c000001000000013c00010400000000"
+	put unreached
+	for n in 0008 0009; do
+		v6 next=2c payload="0600${n}00000001$opens"
+		put second
+	done
+	for n in 0010 0019 fff8; do
+		v6 next=2c payload="0600${n}00000001$opens"
+		put later
+		v6 next=3c payload="2c000104000000000600${n}00000001$opens"
+		put later
+		v6 next=2c payload="3c00${n}000000010600010400000000$opens"
+		put later_far
+	done
+}
+
+# make_hiding CLASS: each row of $HIDING, from such a source
+make_hiding()
+{
+	local frame class=$1 source4=${SOURCE4[$1]} source6=${SOURCE6[$1]} opens proto
+
+	opens=$(tcp 22 "$SYN")
+	hidden4 opens 06 "$opens"
+	hidden6 opens 06 "$opens"
+	hidden4 answers 06 "$(tcp 22 "$ACK")"
+	hidden6 answers 06 "$(tcp 22 "$SYN_ACK")"
+	hidden4 elsewhere 06 "$(tcp 80 "$SYN")"
+	hidden6 elsewhere 06 "$(tcp 80 "$SYN")"
+	# ESP, none, GRE, mobility, HIP, Shim6, for experiments, UDP and SCTP elsewhere, ICMP
+	for proto in 32 3b 2f 87 8b 8c fd fe 11 84 01; do
+		hidden4 other $proto "$(udp 53)"
+		hidden6 other $proto "$(udp 53)"
+	done
+	hidden_ip4_shapes "$opens"
+	hidden_ip6_shapes "$opens"
+}

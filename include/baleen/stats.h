@@ -141,31 +141,85 @@ struct baleen_qualifiers {
 };
 
 /**
- * baleen_qualifies() - does a packet have what a rule asks for besides its key?
- * @asked: qualifiers of the rule
- * @vlan: of struct baleen_packet
- * @transport: of the packet; only looked at when protocol or ports are asked for
+ * baleen_takes_hidden() - does a rule match a packet that hides what the rule asks for?
+ * @action: enum baleen_action of the rule
  *
- * Of @established it knows nothing: only the kernel can tell.
+ * A host may find in it what the rule asks for, and senders who have nothing to hide do not
+ * send it: what drops or counts takes it for a match, what lets pass does not. This goes for
+ * rules with a limit, too.
  *
  * Context: any, BPF-safe.
- * Return: 1 it does, 0 it does not, or that is not to be known.
+ * Return: true for all rules but those that allow.
  */
-baleen_inline int baleen_qualifies(const struct baleen_qualifiers *asked, u32 vlan,
-				   const struct baleen_transport *transport)
+baleen_inline bool baleen_takes_hidden(u32 action)
+{
+	return action != BALEEN_ACTION_ALLOW;
+}
+
+baleen_inline bool baleen_opens_connection(const struct baleen_transport *transport, u32 action)
+{
+	if (transport->tcp_flags == BALEEN_TCP_HIDDEN)
+		return baleen_takes_hidden(action);
+	return transport->has_proto && transport->proto == BALEEN_PROTO_TCP &&
+	       (transport->tcp_flags & (BALEEN_TCP_SYN | BALEEN_TCP_ACK)) == BALEEN_TCP_SYN;
+}
+
+/**
+ * baleen_qualifiers_need_transport() - do they ask for what stands above IP?
+ * @asked: qualifiers of a rule
+ *
+ * Context: any, BPF-safe.
+ * Return: true when baleen_qualifies() looks at the transport.
+ */
+baleen_inline bool baleen_qualifiers_need_transport(const struct baleen_qualifiers *asked)
+{
+	return asked->has_proto || asked->tcp_syn || asked->n_dports || asked->established;
+}
+
+/**
+ * baleen_qualifies() - does a packet have what a rule asks for besides its key?
+ * @asked: qualifiers of the rule
+ * @action: enum baleen_action of the rule
+ * @vlan: of struct baleen_packet
+ * @transport: of the packet; only looked at when the qualifiers need it
+ * @established: enum baleen_established of all who know its connection; only the kernel
+ *               can tell
+ *
+ * The one place that decides this, for XDP, tc, the module and userspace. Of what cannot be
+ * read (enum baleen_hidden) see baleen_takes_hidden(). What is known to be something else
+ * does not match, and a later fragment has no ports: its first was judged by them. The flags
+ * it was judged by may be overwritten by the fragment behind, so that matches `tcp-syn`
+ * whatever ports are asked for, too.
+ *
+ * Context: any, BPF-safe.
+ * Return: 1 it does, 0 it does not.
+ */
+baleen_inline int baleen_qualifies(const struct baleen_qualifiers *asked, u32 action, u32 vlan,
+				   const struct baleen_transport *transport, u32 established)
 {
 	int port_is_asked = 0;
+	u32 hidden;
 
 	if (asked->has_vlan && vlan != asked->vlan)
 		return 0;
+	if (!baleen_qualifiers_need_transport(asked))
+		return 1;
+	hidden = baleen_packet_hidden(transport);
+	if (hidden & BALEEN_HIDDEN_PROTO)
+		return baleen_takes_hidden(action);
 	if (asked->has_proto && (!transport->has_proto || transport->proto != asked->proto))
 		return 0;
-	if (asked->tcp_syn &&
-	    (!transport->has_proto || transport->proto != BALEEN_PROTO_TCP ||
-	     (transport->tcp_flags & (BALEEN_TCP_SYN | BALEEN_TCP_ACK)) != BALEEN_TCP_SYN))
+	if (asked->tcp_syn && !baleen_opens_connection(transport, action))
+		return 0;
+	/* A connection is looked for by its ports. */
+	if (asked->established && !(asked->established & established) &&
+	    !(hidden & BALEEN_HIDDEN_PORTS && baleen_takes_hidden(action)))
 		return 0;
 	if (!asked->n_dports)
 		return 1;
+	if (!transport->has_ports)
+		return (hidden & BALEEN_HIDDEN_PORTS || asked->tcp_syn) &&
+		       baleen_takes_hidden(action);
 	/* All of them, by a number that is a constant. */
 	BALEEN_UNROLL
 	for (u32 i = 0; i < BALEEN_MAX_PORTS; i++) {
@@ -173,7 +227,7 @@ baleen_inline int baleen_qualifies(const struct baleen_qualifiers *asked, u32 vl
 			port_is_asked |= transport->dport >= asked->dport[i].first &&
 					 transport->dport <= asked->dport[i].last;
 	}
-	return transport->has_ports && port_is_asked;
+	return port_is_asked;
 }
 
 /**
@@ -218,8 +272,7 @@ baleen_inline void baleen_rule_set(struct baleen_rule *rule, u32 action, const c
 	*rule = (struct baleen_rule){ .action = action, .image = *image };
 	if (qualifiers)
 		rule->qualifiers = *qualifiers;
-	rule->needs_transport = rule->qualifiers.has_proto || rule->qualifiers.tcp_syn ||
-				rule->qualifiers.n_dports || rule->qualifiers.established;
+	rule->needs_transport = baleen_qualifiers_need_transport(&rule->qualifiers);
 	rule->is_qualified = rule->needs_transport || rule->qualifiers.has_vlan;
 	rule->needs_transport |= !baleen_spec_is_address(image->key_spec);
 	for (u32 domain = BALEEN_IP4; domain <= BALEEN_IP6; domain++)

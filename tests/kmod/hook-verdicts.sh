@@ -113,6 +113,35 @@ test_shapes()
 	set_mtu 1500
 }
 
+# --- what hides its protocol, its ports or its flags ---
+
+# Each row of $HIDING in tests/shapes.sh, as tests/xdp/hidden.sh has XDP judge them.
+test_hiding()
+{
+	local words=("proto 6" "dport 22" "tcp-syn" "dport 22 tcp-syn" "") rows frames column word image n
+	local -A answer
+
+	printf '%s\n' 192.0.2.1,22 2001:db8:a::bad1,22 | image hidden_pairs --key src,dport
+	read_hiding "$SHAPES/hiding"
+	for column in 0 1 2 3 4; do
+		word=${words[column]} image=$TMP/listed.bln
+		[ -n "$word" ] || image=$TMP/hidden_pairs.bln
+		read_column "$column"
+		n=$(want_letters 1 1 '') n=${#n}
+		# shellcheck disable=SC2086 # words
+		check "hiding, ${word:-a key}: hook" hook veth-b --count seen="$image" $word --drop one="$image" $word
+		is "hiding, ${word:-a key}: a drop rule takes what is hidden, of ${#rows[@]} packets" \
+			"$(wrong_letters "$(letters)" "$(want_letters D D P)")" ""
+		is "hiding, ${word:-a key}: a count rule, too" "$(counts | cut -d' ' -f1,2)" "$n $n"
+		check "hiding, ${word:-a key}: hook goes" hook --off veth-b
+		# shellcheck disable=SC2086 # words
+		check "hiding, ${word:-a key}: hook" hook veth-b --default drop --allow one="$image" $word
+		is "hiding, ${word:-a key}: an allow rule does not" \
+			"$(wrong_letters "$(letters)" "$(want_letters P D D)")" ""
+		check "hiding, ${word:-a key}: hook goes" hook --off veth-b
+	done
+}
+
 # --- rules of every kind --------------------------------------------------
 
 # Frames of both families, protocols and ports, tags and fragments.

@@ -22,13 +22,17 @@ for class in "${!SOURCE4[@]}"; do
 		awk -v every=$every 'NR == 1 || NR % every == 0' "$file" >"$file.some" && mv "$file.some" "$file"
 	done)
 done
+# Of packets that hide something as many of each row.
+(cd "$shapes" && make_hiding listed >hiding.all &&
+	echo "# hiding: up to $((140 / every)) packets of a row tried, of $(wc -l <hiding.all) in all" &&
+	awk -v most=$((140 / every)) 'n[$1]++ < most' hiding.all >hiding && rm hiding.all)
 export VM_MODULES="macvlan nf_tables ipip sch_ingress cls_matchall act_mirred"
 export VM_TIMEOUT=${VM_TIMEOUT:-1500}
 scripts="in-vm-hook.sh in-vm-bind.sh"
 [ "${TEST_ALL-}" = 1 ] || scripts=in-vm-hook.sh
 for script in ${HOOK_SCRIPTS:-$scripts}; do
 	for kernel in "${kernels[@]}"; do
-		start "$kernel" "tests/kmod/$script" tests/frames.sh tests/kernels/devices.sh \
+		start "$kernel" "tests/kmod/$script" tests/frames.sh tests/shapes.sh tests/kernels/devices.sh \
 			tests/kmod/hook-*.sh "$shapes"/* build/baleen \
 			build/tools/{traffic,frame,json} build/kmod-test/{32,64}/hook_refused \
 			build/kmod-test/64/{bind,hook_stream} "$(command -v nft)" "$(command -v tc)"

@@ -5,6 +5,7 @@
 
 source "$(dirname "$0")/../lib.sh"
 source tests/frames.sh
+source tests/shapes.sh
 source tests/kmod/vm.sh
 source tests/kmod/hook-lib.sh
 source tests/kmod/hook-verdicts.sh
@@ -22,4 +23,5 @@ test_lists
 test_rules
 test_far
 test_shapes
+test_hiding
 test_gone

@@ -106,6 +106,7 @@ struct slow_transport {
 	int dport;
 	int icmp_type;
 	int tcp_flags;
+	int hidden; /* enum baleen_hidden */
 };
 
 static inline bool slow_has_ports(u32 proto)
@@ -134,20 +135,24 @@ static inline void slow_upper(const u8 *frame, size_t n_bytes, size_t at, size_t
 	/* Cut off before its flags it counts as SYN, and so does the fragment
 	 * that may bring them.
 	 */
-	if (slow->proto == 6 && offset < 2)
-		slow->tcp_flags = n_there >= 14 ? frame[at + 13] : 2;
+	if (slow->proto == 6 && offset < 2) {
+		slow->tcp_flags = n_there >= 14 ? frame[at + 13] : BALEEN_TCP_HIDDEN;
+		slow->hidden |= n_there >= 14 ? 0 : BALEEN_HIDDEN_FLAGS;
+	}
 	if (!slow_has_ports(slow->proto)) {
 		slow->sport = slow->dport = 0;
 	} else if (n_there >= 4) {
 		slow->sport = slow_16_bits(frame, at);
 		slow->dport = slow_16_bits(frame, at + 2);
+	} else if (!offset) {
+		slow->hidden |= BALEEN_HIDDEN_PORTS;
 	}
 }
 
 /* Of the IP header at @at: from slow_packet_parse(). */
 static inline struct slow_transport slow_transport_ip4(const u8 *frame, size_t n_bytes, size_t at)
 {
-	struct slow_transport slow = { frame[at + 9], -1, -1, -1, -1 };
+	struct slow_transport slow = { frame[at + 9], -1, -1, -1, -1, 0 };
 	u32 n_header = frame[at] % 16 * 4, fragment = slow_16_bits(frame, at + 6) % 8192;
 	u32 total = slow_16_bits(frame, at + 2);
 	size_t packet_end = total ? at + total : n_bytes;
@@ -160,7 +165,7 @@ static inline struct slow_transport slow_transport_ip4(const u8 *frame, size_t n
 
 static inline struct slow_transport slow_transport_ip6(const u8 *frame, size_t n_bytes, size_t at)
 {
-	struct slow_transport slow = { -1, -1, -1, -1, -1 };
+	struct slow_transport slow = { -1, -1, -1, -1, -1, BALEEN_HIDDEN_ALL };
 	u32 type = frame[at + 6], n_headers = 0, fragment = 0;
 	u32 payload = slow_16_bits(frame, at + 4);
 	size_t packet_end = payload ? at + 40 + payload : n_bytes;
@@ -168,6 +173,8 @@ static inline struct slow_transport slow_transport_ip6(const u8 *frame, size_t n
 	for (at += 40; slow_is_extension(type); n_headers++) {
 		u32 this = type;
 
+		if (fragment)
+			slow.hidden = 0;
 		if (fragment || n_headers == 8 || at + 8 > n_bytes || at + 8 > packet_end)
 			return slow;
 		type = frame[at];
@@ -181,6 +188,7 @@ static inline struct slow_transport slow_transport_ip6(const u8 *frame, size_t n
 		}
 	}
 	slow.proto = type;
+	slow.hidden = 0;
 	slow_upper(frame, n_bytes, at, packet_end, fragment, &slow);
 	return slow;
 }
@@ -194,7 +202,8 @@ static inline struct slow_transport slow_transport_of(const u8 *frame, size_t n_
 static inline bool slow_transport_agrees(const struct slow_transport *slow,
 					 const struct baleen_transport *transport)
 {
-	return transport->has_proto == (slow->proto >= 0) &&
+	return (int)baleen_packet_hidden(transport) == slow->hidden &&
+	       transport->has_proto == (slow->proto >= 0) &&
 	       transport->has_ports == (slow->sport >= 0) &&
 	       (slow->proto < 0 || transport->proto == slow->proto) &&
 	       (slow->sport < 0 || transport->sport == slow->sport) &&

@@ -344,6 +344,10 @@ struct upper {
 };
 
 #define UNKNOWN -1, -1, -1
+#define HIDDEN_PORTS UNKNOWN, -1, BALEEN_HIDDEN_PORTS
+#define HIDDEN_FLAGS BALEEN_TCP_HIDDEN, BALEEN_HIDDEN_FLAGS
+#define HIDDEN_BOTH UNKNOWN, BALEEN_TCP_HIDDEN, BALEEN_HIDDEN_PORTS | BALEEN_HIDDEN_FLAGS
+#define HIDDEN_ALL -1, UNKNOWN, -1, BALEEN_HIDDEN_ALL
 /* ports of a protocol that has none */
 #define NONE 0, 0, -1, -1
 #define IP4_OF(proto) MAC "0800 4500 0400 0001 0000 40" proto " 0000 c0000201 c6336402 "
@@ -358,133 +362,137 @@ struct upper {
 #define WANT_PORTS 0x1234, 22, -1
 
 static const struct upper upper_devices[] = {
-	{ "TCP", IP4_OF("06") TCP, { 6, WANT_PORTS, 0x12 } },
-	{ "UDP", IP4_OF("11") PORTS, { 17, WANT_PORTS, -1 } },
-	{ "DCCP", IP4_OF("21") PORTS, { 33, WANT_PORTS, -1 } },
-	{ "SCTP", IP4_OF("84") PORTS, { 132, WANT_PORTS, -1 } },
-	{ "UDP-Lite", IP4_OF("88") PORTS, { 136, WANT_PORTS, -1 } },
-	{ "ICMP", IP4_OF("01") "0800 f7ff 0001 0001", { 1, NONE } },
-	{ "ICMP without a byte", IP4_OF("01"), { 1, NONE } },
-	{ "ICMPv6 in IPv4", IP4_OF("3a") "80", { 58, 0, 0, 0x80, -1 } },
-	{ "protocol 0, no extension header of IPv4", IP4_OF("00") EXT("06") TCP, { 0, NONE } },
-	{ "AH of IPv4", IP4_OF("33") TCP, { 51, NONE } },
-	{ "no port numbers", IP4_OF("06"), { 6, UNKNOWN, 2 } },
-	{ "port numbers cut off", IP4_OF("06") "1234 00", { 6, UNKNOWN, 2 } },
-	{ "port numbers, nothing else", IP4_OF("06") PORTS, { 6, WANT_PORTS, 2 } },
+	{ "TCP", IP4_OF("06") TCP, { 6, WANT_PORTS, 0x12, 0 } },
+	{ "UDP", IP4_OF("11") PORTS, { 17, WANT_PORTS, -1, 0 } },
+	{ "DCCP", IP4_OF("21") PORTS, { 33, WANT_PORTS, -1, 0 } },
+	{ "SCTP", IP4_OF("84") PORTS, { 132, WANT_PORTS, -1, 0 } },
+	{ "UDP-Lite", IP4_OF("88") PORTS, { 136, WANT_PORTS, -1, 0 } },
+	{ "ICMP", IP4_OF("01") "0800 f7ff 0001 0001", { 1, NONE, 0 } },
+	{ "ICMP without a byte", IP4_OF("01"), { 1, NONE, 0 } },
+	{ "ICMPv6 in IPv4", IP4_OF("3a") "80", { 58, 0, 0, 0x80, -1, 0 } },
+	{ "protocol 0, no extension header of IPv4", IP4_OF("00") EXT("06") TCP, { 0, NONE, 0 } },
+	{ "AH of IPv4", IP4_OF("33") TCP, { 51, NONE, 0 } },
+	{ "no port numbers", IP4_OF("06"), { 6, HIDDEN_BOTH } },
+	{ "port numbers cut off", IP4_OF("06") "1234 00", { 6, HIDDEN_BOTH } },
+	{ "port numbers, nothing else", IP4_OF("06") PORTS, { 6, WANT_PORTS, HIDDEN_FLAGS } },
 	{ "TCP cut off before its flags",
 	  IP4_OF("06") PORTS "00000001 00000002 50",
-	  { 6, WANT_PORTS, 2 } },
+	  { 6, WANT_PORTS, HIDDEN_FLAGS } },
 	{ "TCP cut off behind its flags",
 	  IP4_OF("06") PORTS "00000001 00000002 50 02",
-	  { 6, WANT_PORTS, 2 } },
-	{ "not fragmented, DF", IP4_PART("4000") TCP, { 6, WANT_PORTS, 0x12 } },
-	{ "first fragment", IP4_PART("2000") TCP, { 6, WANT_PORTS, 0x12 } },
-	{ "second fragment, which may bring flags", IP4_PART("2001") TCP, { 6, UNKNOWN, 2 } },
-	{ "third fragment", IP4_PART("2002") TCP, { 6, UNKNOWN, -1 } },
+	  { 6, WANT_PORTS, 2, 0 } },
+	{ "not fragmented, DF", IP4_PART("4000") TCP, { 6, WANT_PORTS, 0x12, 0 } },
+	{ "first fragment", IP4_PART("2000") TCP, { 6, WANT_PORTS, 0x12, 0 } },
+	{ "second fragment, which may bring flags",
+	  IP4_PART("2001") TCP,
+	  { 6, UNKNOWN, HIDDEN_FLAGS } },
+	{ "third fragment", IP4_PART("2002") TCP, { 6, UNKNOWN, -1, 0 } },
 	{ "total length that ends before the ports",
 	  MAC "0800 4500 0017 0001 0000 4006 0000 c0000201 c6336402" TCP,
-	  { 6, UNKNOWN, 2 } },
+	  { 6, HIDDEN_BOTH } },
 	{ "total length that ends behind the ports, flags in the padding",
 	  MAC "0800 4500 001c 0001 2000 4006 0000 c0000201 c6336402" TCP,
-	  { 6, WANT_PORTS, 2 } },
+	  { 6, WANT_PORTS, HIDDEN_FLAGS } },
 	{ "total length that ends behind the flags",
 	  MAC "0800 4500 0022 0001 0000 4006 0000 c0000201 c6336402" TCP,
-	  { 6, WANT_PORTS, 0x12 } },
+	  { 6, WANT_PORTS, 0x12, 0 } },
 	{ "total length below the header",
 	  MAC "0800 4500 0008 0001 0000 4011 0000 c0000201 c6336402" PORTS,
-	  { 17, UNKNOWN, -1 } },
-	{ "last fragment", IP4_PART("1fff") TCP, { 6, UNKNOWN, -1 } },
-	{ "fragment 4096", IP4_PART("1000") TCP, { 6, UNKNOWN, -1 } },
-	{ "reserved flag", IP4_PART("8000") TCP, { 6, WANT_PORTS, 0x12 } },
+	  { 17, HIDDEN_PORTS } },
+	{ "last fragment", IP4_PART("1fff") TCP, { 6, UNKNOWN, -1, 0 } },
+	{ "fragment 4096", IP4_PART("1000") TCP, { 6, UNKNOWN, -1, 0 } },
+	{ "reserved flag", IP4_PART("8000") TCP, { 6, WANT_PORTS, 0x12, 0 } },
 	{ "later fragment of ICMP",
 	  MAC "0800 4500 0028 0001 0001 4001 0000 c0000201 c6336402",
-	  { 1, NONE } },
-	{ "header of 0 bytes", IP4_IHL("0") TCP, { 6, UNKNOWN, 2 } },
-	{ "header of 16 bytes", IP4_IHL("4") TCP, { 6, UNKNOWN, 2 } },
-	{ "4 bytes of options", IP4_IHL("6") "01010101" TCP, { 6, WANT_PORTS, 0x12 } },
+	  { 1, NONE, 0 } },
+	{ "header of 0 bytes", IP4_IHL("0") TCP, { 6, HIDDEN_BOTH } },
+	{ "header of 16 bytes", IP4_IHL("4") TCP, { 6, HIDDEN_BOTH } },
+	{ "4 bytes of options", IP4_IHL("6") "01010101" TCP, { 6, WANT_PORTS, 0x12, 0 } },
 	{ "40 bytes of options",
 	  IP4_IHL("f") EXT("00") EXT("00") EXT("00") EXT("00") EXT("00") TCP,
-	  { 6, WANT_PORTS, 0x12 } },
-	{ "options longer than the frame", IP4_IHL("f") TCP, { 6, UNKNOWN, 2 } },
-	{ "header that ends with the frame", IP4_IHL("6") "01010101", { 6, UNKNOWN, 2 } },
+	  { 6, WANT_PORTS, 0x12, 0 } },
+	{ "options longer than the frame", IP4_IHL("f") TCP, { 6, HIDDEN_BOTH } },
+	{ "header that ends with the frame", IP4_IHL("6") "01010101", { 6, HIDDEN_BOTH } },
 	{ "total length 0",
 	  MAC "0800 4500 0000 0001 0000 4006 0000 c0000201 c6336402" TCP,
-	  { 6, WANT_PORTS, 0x12 } },
+	  { 6, WANT_PORTS, 0x12, 0 } },
 
-	{ "IPv6, TCP", IP6_OF("06") TCP, { 6, WANT_PORTS, 0x12 } },
-	{ "IPv6, UDP", IP6_OF("11") PORTS, { 17, WANT_PORTS, -1 } },
-	{ "IPv6, DCCP", IP6_OF("21") PORTS, { 33, WANT_PORTS, -1 } },
-	{ "IPv6, SCTP", IP6_OF("84") PORTS, { 132, WANT_PORTS, -1 } },
-	{ "IPv6, UDP-Lite", IP6_OF("88") PORTS, { 136, WANT_PORTS, -1 } },
-	{ "IPv6, ICMPv6", IP6_OF("3a") "8800 0000", { 58, 0, 0, 0x88, -1 } },
-	{ "IPv6, ICMPv6 cut off", IP6_OF("3a"), { 58, NONE } },
-	{ "IPv6, ICMP", IP6_OF("01") "0800", { 1, NONE } },
+	{ "IPv6, TCP", IP6_OF("06") TCP, { 6, WANT_PORTS, 0x12, 0 } },
+	{ "IPv6, UDP", IP6_OF("11") PORTS, { 17, WANT_PORTS, -1, 0 } },
+	{ "IPv6, DCCP", IP6_OF("21") PORTS, { 33, WANT_PORTS, -1, 0 } },
+	{ "IPv6, SCTP", IP6_OF("84") PORTS, { 132, WANT_PORTS, -1, 0 } },
+	{ "IPv6, UDP-Lite", IP6_OF("88") PORTS, { 136, WANT_PORTS, -1, 0 } },
+	{ "IPv6, ICMPv6", IP6_OF("3a") "8800 0000", { 58, 0, 0, 0x88, -1, 0 } },
+	{ "IPv6, ICMPv6 cut off", IP6_OF("3a"), { 58, NONE, 0 } },
+	{ "IPv6, ICMP", IP6_OF("01") "0800", { 1, NONE, 0 } },
 	{ "IPv6, payload that ends behind the ports, flags in the padding",
 	  MAC "86dd 60000000 0008 0640 " ADDRESSES6 TCP,
-	  { 6, WANT_PORTS, 2 } },
+	  { 6, WANT_PORTS, HIDDEN_FLAGS } },
 	{ "IPv6, payload that ends before the ports",
 	  MAC "86dd 60000000 0003 1140 " ADDRESSES6 PORTS,
-	  { 17, UNKNOWN, -1 } },
+	  { 17, HIDDEN_PORTS } },
 	{ "IPv6, payload that ends in an extension header",
 	  MAC "86dd 60000000 0007 3c40 " ADDRESSES6 EXT("06") TCP,
-	  { -1, UNKNOWN, -1 } },
+	  { HIDDEN_ALL } },
 	{ "IPv6, payload length 0",
 	  MAC "86dd 60000000 0000 0640 " ADDRESSES6 TCP,
-	  { 6, WANT_PORTS, 0x12 } },
+	  { 6, WANT_PORTS, 0x12, 0 } },
 	{ "IPv6, second fragment, which may bring flags",
 	  IP6_OF("2c") FRAG("06", "0009") TCP,
-	  { 6, UNKNOWN, 2 } },
-	{ "IPv6, no next header", IP6_OF("3b") TCP, { 59, NONE } },
-	{ "IPv6, ESP", IP6_OF("32") "00001234 00000001" TCP, { 50, NONE } },
-	{ "IPv6, ports cut off", IP6_OF("11") "1234 00", { 17, UNKNOWN, -1 } },
-	{ "IPv6, hop-by-hop", IP6_OF("00") EXT("06") TCP, { 6, WANT_PORTS, 0x12 } },
-	{ "IPv6, routing", IP6_OF("2b") EXT("06") TCP, { 6, WANT_PORTS, 0x12 } },
-	{ "IPv6, destination options", IP6_OF("3c") EXT("06") TCP, { 6, WANT_PORTS, 0x12 } },
-	{ "IPv6, mobility", IP6_OF("87") EXT("06") TCP, { 135, NONE } },
-	{ "IPv6, HIP", IP6_OF("8b") EXT("06") TCP, { 139, NONE } },
-	{ "IPv6, Shim6", IP6_OF("8c") EXT("06") TCP, { 140, NONE } },
+	  { 6, UNKNOWN, HIDDEN_FLAGS } },
+	{ "IPv6, no next header", IP6_OF("3b") TCP, { 59, NONE, 0 } },
+	{ "IPv6, ESP", IP6_OF("32") "00001234 00000001" TCP, { 50, NONE, 0 } },
+	{ "IPv6, ports cut off", IP6_OF("11") "1234 00", { 17, HIDDEN_PORTS } },
+	{ "IPv6, hop-by-hop", IP6_OF("00") EXT("06") TCP, { 6, WANT_PORTS, 0x12, 0 } },
+	{ "IPv6, routing", IP6_OF("2b") EXT("06") TCP, { 6, WANT_PORTS, 0x12, 0 } },
+	{ "IPv6, destination options", IP6_OF("3c") EXT("06") TCP, { 6, WANT_PORTS, 0x12, 0 } },
+	{ "IPv6, mobility", IP6_OF("87") EXT("06") TCP, { 135, NONE, 0 } },
+	{ "IPv6, HIP", IP6_OF("8b") EXT("06") TCP, { 139, NONE, 0 } },
+	{ "IPv6, Shim6", IP6_OF("8c") EXT("06") TCP, { 140, NONE, 0 } },
 	{ "IPv6, AH",
 	  IP6_OF("33") "0604 0000 00000001 00000002 00000003 00000004 00000005 " TCP,
-	  { 6, WANT_PORTS, 0x12 } },
-	{ "IPv6, AH of the least length", IP6_OF("33") EXT("06") TCP, { 6, WANT_PORTS, 0x12 } },
+	  { 6, WANT_PORTS, 0x12, 0 } },
+	{ "IPv6, AH of the least length", IP6_OF("33") EXT("06") TCP, { 6, WANT_PORTS, 0x12, 0 } },
 	{ "IPv6, hop-by-hop of 16 bytes",
 	  IP6_OF("00") "0601 000000000000 0000000000000000" TCP,
-	  { 6, WANT_PORTS, 0x12 } },
+	  { 6, WANT_PORTS, 0x12, 0 } },
 	{ "IPv6, extension longer than the frame",
 	  IP6_OF("00") "06ff 000000000000" TCP,
-	  { 6, UNKNOWN, 2 } },
+	  { 6, HIDDEN_BOTH } },
 	{ "IPv6, extensions longer than the frame",
 	  IP6_OF("00") "3cff 000000000000" TCP,
-	  { -1, UNKNOWN, -1 } },
-	{ "IPv6, extension of 7 bytes", IP6_OF("00") "0600 0000000000", { -1, UNKNOWN, -1 } },
-	{ "IPv6, no byte of an extension", IP6_OF("3c"), { -1, UNKNOWN, -1 } },
-	{ "IPv6, ESP behind an extension", IP6_OF("3c") EXT("32") TCP, { 50, NONE } },
-	{ "IPv6, first fragment", IP6_OF("2c") FRAG("06", "0001") TCP, { 6, WANT_PORTS, 0x12 } },
-	{ "IPv6, only fragment", IP6_OF("2c") FRAG("06", "0000") TCP, { 6, WANT_PORTS, 0x12 } },
+	  { HIDDEN_ALL } },
+	{ "IPv6, extension of 7 bytes", IP6_OF("00") "0600 0000000000", { HIDDEN_ALL } },
+	{ "IPv6, no byte of an extension", IP6_OF("3c"), { HIDDEN_ALL } },
+	{ "IPv6, ESP behind an extension", IP6_OF("3c") EXT("32") TCP, { 50, NONE, 0 } },
+	{ "IPv6, first fragment", IP6_OF("2c") FRAG("06", "0001") TCP, { 6, WANT_PORTS, 0x12, 0 } },
+	{ "IPv6, only fragment", IP6_OF("2c") FRAG("06", "0000") TCP, { 6, WANT_PORTS, 0x12, 0 } },
 	{ "IPv6, reserved bits of a fragment",
 	  IP6_OF("2c") FRAG("06", "0006") TCP,
-	  { 6, WANT_PORTS, 0x12 } },
+	  { 6, WANT_PORTS, 0x12, 0 } },
 	{ "IPv6, a fragment header's second byte is no length",
 	  IP6_OF("2c") "06ff 0001 0000 0001" TCP,
-	  { 6, WANT_PORTS, 0x12 } },
-	{ "IPv6, second fragment", IP6_OF("2c") FRAG("06", "0008") TCP, { 6, UNKNOWN, 2 } },
-	{ "IPv6, last fragment", IP6_OF("2c") FRAG("06", "fff8") TCP, { 6, UNKNOWN, -1 } },
-	{ "IPv6, later fragment of ICMPv6", IP6_OF("2c") FRAG("3a", "0008") "88", { 58, NONE } },
+	  { 6, WANT_PORTS, 0x12, 0 } },
+	{ "IPv6, second fragment",
+	  IP6_OF("2c") FRAG("06", "0008") TCP,
+	  { 6, UNKNOWN, HIDDEN_FLAGS } },
+	{ "IPv6, last fragment", IP6_OF("2c") FRAG("06", "fff8") TCP, { 6, UNKNOWN, -1, 0 } },
+	{ "IPv6, later fragment of ICMPv6", IP6_OF("2c") FRAG("3a", "0008") "88", { 58, NONE, 0 } },
 	{ "IPv6, later fragment of more headers",
 	  IP6_OF("2c") FRAG("3c", "0008") EXT("06") TCP,
-	  { -1, UNKNOWN, -1 } },
+	  { -1, UNKNOWN, -1, 0 } },
 	{ "IPv6, first fragment of more headers",
 	  IP6_OF("2c") FRAG("3c", "0001") EXT("06") TCP,
-	  { 6, WANT_PORTS, 0x12 } },
+	  { 6, WANT_PORTS, 0x12, 0 } },
 	{ "IPv6, two fragment headers, the second later",
 	  IP6_OF("2c") FRAG("2c", "0001") FRAG("06", "0008") TCP,
-	  { 6, UNKNOWN, 2 } },
+	  { 6, UNKNOWN, HIDDEN_FLAGS } },
 	{ "IPv6, extensions before a later fragment",
 	  IP6_OF("00") EXT("2b") EXT("2c") FRAG("06", "0010") TCP,
-	  { 6, UNKNOWN, -1 } },
+	  { 6, UNKNOWN, -1, 0 } },
 	{ "IPv6, payload length 0, as of a jumbogram",
 	  MAC "86dd 60000000 0000 0040" ADDRESSES6 "0600 c204 00010000" TCP,
-	  { 6, WANT_PORTS, 0x12 } },
+	  { 6, WANT_PORTS, 0x12, 0 } },
 };
 
 #define N_UPPERS (sizeof(upper_devices) / sizeof(upper_devices[0]))
@@ -548,7 +556,7 @@ static void test_chains(void **state)
 		size_t n_header = type == 44 ? 8 : type == 51 ? 4 * (length + 2) : 8 * (length + 1);
 		u8 frame[MAX_FRAME] = { 0 };
 		size_t at = from_hex(IP6_OF("06"), frame);
-		struct slow_transport want = { 6, WANT_PORTS, 0x12 };
+		struct slow_transport want = { 6, WANT_PORTS, 0x12, 0 };
 		u8 *next = &frame[14 + 6];
 
 		for (u32 n = 0; n < n_headers; n++) {
@@ -560,7 +568,7 @@ static void test_chains(void **state)
 		*next = 6;
 		at += from_hex(TCP, frame + at);
 		if (n_headers > 8)
-			want = (struct slow_transport){ -1, UNKNOWN, -1 };
+			want = (struct slow_transport){ HIDDEN_ALL };
 		assert_upper("a chain", frame, at, &want);
 	}
 }
@@ -750,6 +758,27 @@ static void test_has_key(void **state)
 	}
 }
 
+/* What a key asks for may be hidden: the ports with the protocol, and without it. */
+static void test_hides_key(void **state)
+{
+	for (u32 spec = 1; spec <= BALEEN_KEY_FLOW; spec++) {
+		bool asks_ports = spec & BALEEN_KEY_SPORT || spec & BALEEN_KEY_DPORT;
+		bool asks_proto = spec & BALEEN_KEY_PROTO;
+		struct baleen_transport transport = { .has_proto = true,
+						      .proto = 6,
+						      .tcp_flags = BALEEN_TCP_HIDDEN };
+
+		assert_int_equal(baleen_packet_hides_key(&transport, spec), asks_ports);
+		transport.has_ports = true;
+		assert_false(baleen_packet_hides_key(&transport, spec));
+		transport = (struct baleen_transport){ 0 };
+		assert_int_equal(baleen_packet_hides_key(&transport, spec),
+				 asks_ports || asks_proto);
+		transport.offset = 1;
+		assert_false(baleen_packet_hides_key(&transport, spec));
+	}
+}
+
 static void test_keys_unaligned(void **state)
 {
 	for (u32 offset = 0; offset < 8; offset++) {
@@ -775,7 +804,8 @@ int main(void)
 		cmocka_unit_test(test_every_protocol), cmocka_unit_test(test_chains),
 		cmocka_unit_test(test_mutated_uppers), cmocka_unit_test(test_vlan),
 		cmocka_unit_test(test_vital),	       cmocka_unit_test(test_keys),
-		cmocka_unit_test(test_has_key),	       cmocka_unit_test(test_keys_unaligned),
+		cmocka_unit_test(test_has_key),	       cmocka_unit_test(test_hides_key),
+		cmocka_unit_test(test_keys_unaligned),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -14,43 +14,108 @@
 
 #include "random.h"
 
-/* What is not known of a packet does not qualify it. */
+/* Of a rule that drops. */
+static int drops(const struct baleen_qualifiers *asked, u32 vlan,
+		 const struct baleen_transport *transport)
+{
+	return baleen_qualifies(asked, BALEEN_ACTION_DROP, vlan, transport, 0);
+}
+
+/* What a packet does not have does not qualify it. */
 static void test_refused(void **state)
 {
-	struct baleen_transport unknown = { .tcp_flags = BALEEN_TCP_SYN, .proto = 6, .dport = 80 };
+	struct baleen_transport unknown = {
+		.tcp_flags = BALEEN_TCP_SYN, .proto = 6, .dport = 80, .offset = 9
+	};
 	struct baleen_qualifiers proto = { .has_proto = 1, .proto = 6 };
 	struct baleen_qualifiers syn = { .tcp_syn = 1 };
 	struct baleen_qualifiers ports = { .n_dports = 1, .dport = { { 0, 65535 } } };
 	struct baleen_qualifiers vlan = { .has_vlan = 1, .vlan = 7 };
 
-	assert_int_equal(baleen_qualifies(&proto, BALEEN_VLAN_NONE, &unknown), 0);
-	assert_int_equal(baleen_qualifies(&syn, BALEEN_VLAN_NONE, &unknown), 0);
-	assert_int_equal(baleen_qualifies(&ports, BALEEN_VLAN_NONE, &unknown), 0);
-	assert_int_equal(baleen_qualifies(&vlan, BALEEN_VLAN_NONE, &unknown), 0);
+	assert_int_equal(drops(&proto, BALEEN_VLAN_NONE, &unknown), 0);
+	assert_int_equal(drops(&syn, BALEEN_VLAN_NONE, &unknown), 0);
+	assert_int_equal(drops(&ports, BALEEN_VLAN_NONE, &unknown), 0);
+	assert_int_equal(drops(&vlan, BALEEN_VLAN_NONE, &unknown), 0);
 	unknown.has_proto = true;
-	assert_int_equal(baleen_qualifies(&ports, BALEEN_VLAN_NONE, &unknown), 0);
+	assert_int_equal(drops(&ports, BALEEN_VLAN_NONE, &unknown), 0);
 	unknown.has_ports = true;
-	assert_int_equal(baleen_qualifies(&proto, BALEEN_VLAN_NONE, &unknown), 1);
-	assert_int_equal(baleen_qualifies(&syn, BALEEN_VLAN_NONE, &unknown), 1);
-	assert_int_equal(baleen_qualifies(&ports, BALEEN_VLAN_NONE, &unknown), 1);
-	assert_int_equal(baleen_qualifies(&vlan, 7, &unknown), 1);
+	assert_int_equal(drops(&proto, BALEEN_VLAN_NONE, &unknown), 1);
+	assert_int_equal(drops(&syn, BALEEN_VLAN_NONE, &unknown), 1);
+	assert_int_equal(drops(&ports, BALEEN_VLAN_NONE, &unknown), 1);
+	assert_int_equal(drops(&vlan, 7, &unknown), 1);
+}
+
+/* Without an answer of the kernel nothing is established, but where ports are hidden. */
+static void test_established(void **state)
+{
+	struct baleen_qualifiers asked = { .established = BALEEN_ESTABLISHED_SOCKET };
+	struct baleen_transport transport = { .has_proto = true, .proto = 6, .has_ports = true };
+
+	assert_int_equal(drops(&asked, BALEEN_VLAN_NONE, &transport), 0);
+	assert_int_equal(baleen_qualifies(&asked, BALEEN_ACTION_ALLOW, BALEEN_VLAN_NONE, &transport,
+					  BALEEN_ESTABLISHED_CONNTRACK),
+			 0);
+	assert_int_equal(baleen_qualifies(&asked, BALEEN_ACTION_ALLOW, BALEEN_VLAN_NONE, &transport,
+					  BALEEN_ESTABLISHED_ALL),
+			 1);
+	transport.has_ports = false;
+	assert_int_equal(drops(&asked, BALEEN_VLAN_NONE, &transport), 1);
+	assert_int_equal(baleen_qualifies(&asked, BALEEN_ACTION_ALLOW, BALEEN_VLAN_NONE, &transport,
+					  0),
+			 0);
+}
+
+/* May a packet be one that has @has, when that is @hidden? */
+static bool may(bool hidden, bool has, u32 action)
+{
+	return hidden ? action != BALEEN_ACTION_ALLOW : has;
 }
 
 /* One condition after the other. */
-static int slow_qualifies(const struct baleen_qualifiers *asked, u32 vlan,
+static int slow_qualifies(const struct baleen_qualifiers *asked, u32 action, u32 vlan,
 			  const struct baleen_transport *transport)
 {
+	u32 hidden = baleen_packet_hidden(transport);
+	bool is_tcp = transport->has_proto && transport->proto == 6;
+	bool is_syn = transport->tcp_flags & 2 && !(transport->tcp_flags & 16);
 	bool vlan_fits = !asked->has_vlan || vlan == asked->vlan;
 	bool proto_fits =
-		!asked->has_proto || (transport->has_proto && transport->proto == asked->proto);
-	bool opens = transport->has_proto && transport->proto == 6 && transport->tcp_flags & 2 &&
-		     !(transport->tcp_flags & 16);
-	bool port_fits = !asked->n_dports;
+		may(hidden & 1, transport->has_proto && transport->proto == asked->proto, action);
+	bool opens = may(hidden & 4, is_tcp && is_syn, action);
+	bool port_fits = false;
 
 	for (u32 i = 0; i < asked->n_dports; i++)
 		for (u32 port = asked->dport[i].first; port <= asked->dport[i].last; port++)
 			port_fits |= transport->has_ports && port == transport->dport;
-	return vlan_fits && proto_fits && (!asked->tcp_syn || opens) && port_fits;
+	/* The fragment that may bring flags has no ports to compare. */
+	port_fits = may(hidden & 2 || (asked->tcp_syn && hidden & 4 && !transport->has_ports),
+			port_fits, action);
+	return vlan_fits && (!asked->has_proto || proto_fits) && (!asked->tcp_syn || opens) &&
+	       (!asked->n_dports || port_fits);
+}
+
+/* As packets can be: whole, cut off somewhere, or later fragments. */
+static struct baleen_transport random_transport(struct random *random)
+{
+	struct baleen_transport transport = {
+		.has_proto = random_below(random, 8),
+		.proto = random_below(random, 3) * 11 + 6,
+		.offset = random_below(random, 6) ? 0 : random_below(random, 3),
+	};
+
+	if (!transport.has_proto)
+		return (struct baleen_transport){ .offset = transport.offset };
+	transport.has_ports = !transport.offset && random_below(random, 6);
+	if (transport.has_ports)
+		transport.dport = random_below(random, 44);
+	if (transport.proto != 6)
+		return transport;
+	/* The flags stand behind the ports, or in the second fragment. */
+	if (transport.has_ports && random_below(random, 6))
+		transport.tcp_flags = random_next(random) & 0xff;
+	else if (transport.offset < 2)
+		transport.tcp_flags = BALEEN_TCP_HIDDEN;
+	return transport;
 }
 
 static struct baleen_qualifiers random_asked(struct random *random)
@@ -77,17 +142,12 @@ static void test_random(void **state)
 
 	for (u32 i = 0; i < n; i++) {
 		struct baleen_qualifiers asked = random_asked(&random);
-		struct baleen_transport transport = {
-			.has_proto = random_below(&random, 8),
-			.has_ports = random_below(&random, 8),
-			.proto = random_below(&random, 3) * 11 + 6,
-			.tcp_flags = random_next(&random),
-			.dport = random_below(&random, 44),
-		};
+		struct baleen_transport transport = random_transport(&random);
 		u32 vlan = random_below(&random, 2) ? BALEEN_VLAN_NONE : random_below(&random, 3);
-		int want = slow_qualifies(&asked, vlan, &transport);
+		u32 action = random_below(&random, BALEEN_ACTION_COUNT + 1);
+		int want = slow_qualifies(&asked, action, vlan, &transport);
 
-		assert_int_equal(baleen_qualifies(&asked, vlan, &transport), want);
+		assert_int_equal(baleen_qualifies(&asked, action, vlan, &transport, 0), want);
 		n_fit += want;
 	}
 	assert_in_range(n_fit, n / 100, n / 2);
@@ -121,6 +181,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_established),
 		cmocka_unit_test(test_random),
 		cmocka_unit_test(test_unparsed),
 	};

@@ -239,6 +239,7 @@ struct tally {
 	u64 ports;	 /* of a protocol that has them */
 	u64 protos_only; /* protocol, but no ports */
 	u64 unknown;	 /* IP, but no protocol */
+	u64 hidden;	 /* some of it could be there */
 	u64 vlans;
 	u64 vital;
 };
@@ -251,8 +252,9 @@ static void count(struct tally *tally, const struct answer *answer)
 	tally->parse[answer->parse]++;
 	tally->keys += answer->has_key;
 	tally->ports += answer->ports != 0;
-	tally->protos_only += answer->transport == 2;
-	tally->unknown += is_ip && !answer->transport;
+	tally->protos_only += (answer->transport & 3) == 2;
+	tally->unknown += is_ip && !(answer->transport & 3);
+	tally->hidden += answer->transport >> 2 != 0;
 	tally->vlans += answer->vlan != BALEEN_VLAN_NONE;
 	tally->vital += answer->is_vital;
 }
@@ -352,6 +354,7 @@ static void report(const struct tally *sum, u64 n_frames)
 						     "5 tags", "version", "too short" };
 	bool enough = is_enough(sum->keys, sum) && is_enough(sum->ports, sum) &&
 		      is_enough(sum->protos_only, sum) && is_enough(sum->unknown, sum) &&
+		      is_enough(sum->hidden, sum) &&
 		      is_enough(sum->vlans, sum) && is_enough(sum->vital, sum);
 
 	printf("# seed %#llx: %llu frames,", SEED, (unsigned long long)sum->frames);

@@ -13,7 +13,7 @@
  * @vlan: as in struct baleen_packet
  * @is_vital: a host needs it
  * @has_key: it has what the key asked for is made of; the rest is of IP frames
- * @transport: has_proto << 1 | has_ports
+ * @transport: hidden << 2 | has_proto << 1 | has_ports
  * @icmp_type: as in struct baleen_transport
  * @tcp_flags: likewise
  * @proto: likewise
@@ -44,7 +44,8 @@ baleen_inline void answer_key(struct answer *answer, u32 spec, const u8 *ip, boo
 {
 	u32 domain = is_ip6 ? BALEEN_IP6 : BALEEN_IP4;
 
-	answer->transport = transport->has_proto << 1 | transport->has_ports;
+	answer->transport = baleen_packet_hidden(transport) << 2 | transport->has_proto << 1 |
+			    transport->has_ports;
 	answer->icmp_type = transport->icmp_type;
 	answer->tcp_flags = transport->tcp_flags;
 	answer->proto = transport->proto;

@@ -129,10 +129,10 @@ for n in 1 2; do
 	options=$(repeat $((n - 1)) "3cff$(zeros 2046)")11ff$(zeros 2046)
 	pcap_frame far.pcap "${MACS}86dd$(ip6 5 60 "$options$UDP$(zeros 2000)")"
 done
-is "ports past the first buffer are not to be had" \
+is "ports past the first buffer are hidden" \
 	"$(replay --key dport ports.txt far.pcap)" "\
        1  53               drop  ports
-       2  -                pass  default  (no ports or protocol to be had)"
+       2  -                drop  ports  (no ports or protocol to be had)"
 
 # --- refused ---
 

@@ -113,7 +113,7 @@ try_qualifiers()
 		"$(ip4 $from 17 "$(udp 5632)")"
 	fate "$mode: over IPv6" DPD "$(ip6 ff 17 64 "$(udp 22)")" "$(ip6 ff 17 64 "$(udp 21)")" \
 		"$(ip6 ff 60 64 "$ext$(udp 22)")"
-	fate "$mode: no ports: ICMP, later fragment, cut off" PPP "$(ip4 $from 1 "$(zeros 8)")" \
+	fate "$mode: no ports: ICMP, later fragment; cut off" PPD "$(ip4 $from 1 "$(zeros 8)")" \
 		"$(ip4 $from 17 "$(udp 22)" 2001)" "$(ip4 $from 17 0009)"
 	detach
 

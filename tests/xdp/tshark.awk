@@ -5,8 +5,9 @@
 # and -v spec=SPEC. Prints frame, key, and why:
 #
 #      KEY                      the key is this
-#      -        REASON          there is none: not_ip, mpls, tags, version, short, or
-#                               unmatched where a key asks for ports that are not there
+#      -        REASON          there is none: not_ip, mpls, tags, version, short, or where a
+#                               key asks for ports, unmatched in a later fragment, hidden
+#                               in what ends before them or before its protocol
 #      ?        WHY             tshark does not say, because it stops at a bad length
 #                               that Baleen does not look at
 #
@@ -125,7 +126,7 @@ function make_key(   key)
 function say_key()
 {
 	if (spec ~ /proto/ && proto == "" || spec ~ /port/ && dport == "")
-		say("-", "unmatched")
+		say("-", later ? "unmatched" : "hidden")
 	else
 		say(make_key(), "")
 }

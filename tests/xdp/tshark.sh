@@ -3,7 +3,7 @@
 #
 # Two parsers, one answer: for every frame of every capture of a folder, the key
 # that replay reports is what tshark decodes, and the program drops the frame
-# when that key is listed and no other.
+# when that key is listed and no other, or when the frame hides it.
 #
 #      tests/xdp/tshark.sh [FOLDER]      ../shared/data/pcaps by default
 #
@@ -47,7 +47,7 @@ ask()
 		2>"$TMP/replay.err"
 	local status=$?
 
-	jq -r '.[] | [ .frame, .key // "-", if .key then "" else .reason end, .verdict ] | @tsv' \
+	jq -r '.[] | [ .frame, .key // "-", if .key then "" else .reason // "hidden" end, .verdict ] | @tsv' \
 		"$TMP/replay.json"
 	return $status
 }
@@ -61,8 +61,8 @@ differences()
 			print $1 "\t" $3 "\t" $5 > table
 			next
 		}
-		$2 == "-" && $3 != "unmatched" { print $1 "\t" $3 > table }
-		$1 != $4 || $2 != $5 || $3 != $6 || $7 != ($2 in listed ? "drop" : "pass") {
+		$2 == "-" && $3 != "unmatched" && $3 != "hidden" { print $1 "\t" $3 > table }
+		$1 != $4 || $2 != $5 || $3 != $6 || $7 != ($2 in listed || $3 == "hidden" ? "drop" : "pass") {
 			print "frame " $1 ": tshark " $2 " " $3 ($2 in listed ? ", listed" : "") \
 				"; replay " $4 " " $5 " " $6 ", " $7
 		}' "$TMP/list"
