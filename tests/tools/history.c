@@ -286,7 +286,7 @@ static bool is_dropped(int program_fd, const struct baleen_key *key)
 	struct baleen_frame frame;
 	LIBBPF_OPTS(bpf_test_run_opts, options, .data_in = frame.bytes, .repeat = 1);
 
-	baleen_frame_make(&fields, BALEEN_VLAN_NONE, 0, &frame);
+	baleen_frame_make(&fields, BALEEN_VLAN_NONE, 0, BALEEN_FRAME_WHOLE, &frame);
 	options.data_size_in = frame.n_bytes;
 	if (bpf_prog_test_run_opts(program_fd, &options))
 		err(1, "BPF_PROG_TEST_RUN");

@@ -63,10 +63,11 @@ static void make_frame(char *line, struct baleen_frame *frame)
 		else
 			errx(2, "'%s'?", word ? word : "vlan");
 	}
-	baleen_frame_make(&fields, vlan, flags, frame);
+	baleen_frame_make(&fields, vlan, flags, BALEEN_FRAME_WHOLE, frame);
 }
 
-static void print_answer(const struct baleen_xdp *xdp, const struct baleen_shadow_prog_answer *answer)
+static void print_answer(const struct baleen_xdp *xdp,
+			 const struct baleen_shadow_prog_answer *answer)
 {
 	const struct baleen_judgement *judgement = &answer->judgement;
 

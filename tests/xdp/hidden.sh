@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
 # No packet of a listed source gets past a rule because it hides its protocol, its ports or its
-# flags: each packet of the table in tests/shapes.sh is given to XDP, to tc at the egress and to
-# `replay`. tests/kmod/hook.sh asks the module.
+# flags: each packet of the table in tests/shapes.sh is given to XDP, to tc at the egress, to
+# `replay` and, as far as it can be asked about such a packet, to `why`. tests/kmod/hook.sh asks
+# the module.
 
 # shellcheck source=tests/lib.sh
 source "$(dirname "$0")/../lib.sh"
@@ -91,6 +92,49 @@ try_replay()
 	done
 }
 
+# Rows that `why` can be asked about, and how.
+ASKED="
+opens
+answers --established
+elsewhere --dport 80
+other --proto 50
+unreached --shape deep
+cut --shape cut
+cut_other --proto udp --shape cut
+later --shape fragment
+"
+
+# try_why ACTION VERDICTS: of the rule with an action, for Y, H and N: matches or not
+try_why()
+{
+	local column word filter row how got want
+	local -a addresses
+	local -A answer matches=([Y]=${2:0:1} [H]=${2:1:1} [N]=${2:2:1}) hides=([Y]=- [H]=h [N]=-)
+
+	for column in 0 1 2 3 4; do
+		word=${WORDS[column]} filter=${FILTERS[column]} got='' want=''
+		read_column "$column"
+		# shellcheck disable=SC2086 # words
+		check "why, ${word:-a key}: attach" attach veth-b --default drop "--$1" one=$filter $word
+		while read -r row how; do
+			[ -n "$row" ] || continue
+			addresses=(2001:db8:a::bad1 192.0.2.1)
+			[ "$row" != unreached ] || addresses=("${addresses[0]}")
+			[[ $how == *--dport* || $how == *50* ]] || how+=" --dport 22"
+			for _ in "${addresses[@]}"; do
+				want+="$row ${matches[${answer[$row]}]} ${hides[${answer[$row]}]}"$'\n'
+			done
+			# shellcheck disable=SC2086 # words
+			got+=$(in_ns "$B" "$BALEEN" why -j veth-b "${addresses[@]}" $how | jq -r --arg row "$row" \
+				'.[] | .rules[0].matches as $matches | $row + (if (.because == "rule") != $matches
+				then " ?" elif $matches then " M" else " -" end) +
+				(if .rules[0].asks_hidden then " h" else " -" end)')$'\n'
+		done <<<"$ASKED"
+		is "why, ${word:-a key}, $1: it agrees" "$got" "$want"
+		check "why, ${word:-a key}: detach" in_ns "$B" "$BALEEN" detach veth-b
+	done
+}
+
 # A limit takes what is hidden, too: of five such packets two are within it.
 try_limit()
 {
@@ -155,6 +199,8 @@ FROM=$A:veth-a TO=$B:veth-b
 try_device "native" veth-b "0 1 2 3 4" --mode native
 try_limit
 try_unlisted
+try_why drop MM-
+try_why allow M--
 FROM=$B:veth-b TO=$A:veth-a
 # The same source, another object.
 try_device "egress" veth-b@egress "$(pick "3 4" "0 1 2 3 4")"

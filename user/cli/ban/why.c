@@ -58,10 +58,29 @@ static int parse_protocol(const struct option_use *use)
 							       0;
 }
 
+static int parse_shape(const struct option_use *use)
+{
+	static const char *const words[] = {
+		[BALEEN_FRAME_CUT] = "cut",
+		[BALEEN_FRAME_DEEP] = "deep",
+		[BALEEN_FRAME_FRAGMENT] = "fragment",
+	};
+	struct why *why = use->to;
+
+	for (u32 i = BALEEN_FRAME_CUT; i <= BALEEN_FRAME_FRAGMENT; i++) {
+		if (!strcmp(use->argument, words[i])) {
+			why->question.shape = i;
+			return 0;
+		}
+	}
+	return option_refuse(use, "not cut, deep or fragment");
+}
+
 /* @option: by which the other end was given, of another family than that; NULL: none */
 static int parse_address(const char *text, bool is_src, const char *option,
-			 struct baleen_fields *fields)
+			 struct baleen_question *question)
 {
+	struct baleen_fields *fields = &question->fields;
 	struct baleen_key key;
 	const char *reason;
 	u64 *hi = is_src ? &fields->src_hi : &fields->dst_hi;
@@ -72,6 +91,9 @@ static int parse_address(const char *text, bool is_src, const char *option,
 	if (option && fields->is_ip6 != (key.domain == BALEEN_IP6))
 		return complain_usage(&why_command, "--%s %s: is of another family than the %s",
 				      option, text, is_src ? "destination" : "source");
+	if (question->shape == BALEEN_FRAME_DEEP && key.domain != BALEEN_IP6)
+		return complain_usage(&why_command, "--shape deep: is of IPv6, and %s is not",
+				      text);
 	fields->is_ip6 = key.domain == BALEEN_IP6;
 	*hi = fields->is_ip6 ? key.hi : 0;
 	*lo = fields->is_ip6 ? key.lo : key.ip4;
@@ -86,6 +108,9 @@ static int fit_protocol(struct why *why)
 
 	if (why->question.is_established && fields->proto != BALEEN_PROTO_TCP)
 		return complain_usage(&why_command, "--established: is of tcp");
+	if (why->question.shape == BALEEN_FRAME_CUT && !baleen_proto_has_ports(fields->proto))
+		return complain_usage(&why_command, "--shape cut: %s has no ports to cut off",
+				      baleen_protocol_text(fields->proto, protocol));
 	if (baleen_proto_has_ports(fields->proto))
 		return 0;
 	if (why->has_dport || why->has_sport)
@@ -99,11 +124,11 @@ static int fit_protocol(struct why *why)
 static int parse_addresses(struct why *why, const char *address)
 {
 	const char *other = why->is_egress ? why->src : why->dst;
-	int err = parse_address(address, !why->is_egress, NULL, &why->question.fields);
+	int err = parse_address(address, !why->is_egress, NULL, &why->question);
 
 	if (!err && other)
 		err = parse_address(other, why->is_egress, why->is_egress ? "src" : "dst",
-				    &why->question.fields);
+				    &why->question);
 	return err;
 }
 
@@ -219,6 +244,9 @@ static const struct option_spec options[] = {
 	{ "vlan", 0, "N", parse_vlan, .help = "its outermost VLAN" },
 	FLAG("established", 0, why, question.is_established,
 	     "a TCP segment of a session; else one that opens it"),
+	{ "shape", 0, "S", parse_shape, .words = "cut deep fragment",
+	  .help = "a packet that does not show all: cut before its ports, deep behind more\n"
+		  "extension headers of IPv6 than are read, or a later fragment" },
 	FLAG("source", 0, why, source,
 	     "of entries of signed sets, ask the publisher's server for the line in his lists"),
 	FLAG("json", 'j', why, json, "an array with one object per address"),

@@ -57,6 +57,7 @@ static json_t *describe_rule(const struct baleen_xdp *xdp, u32 index,
 			    json_string(baleen_action_text(xdp->config.rule[index].action)));
 	json_object_set_new(json, "holds", json_boolean(explained->holds));
 	json_object_set_new(json, "matches", json_boolean(explained->matches));
+	json_object_set_new(json, "asks_hidden", json_boolean(explained->asks_hidden));
 	json_object_set_new(json, "over_limit",
 			    explained->limited ? json_boolean(explained->is_over) : json_null());
 	json_object_set_new(json, "proof",

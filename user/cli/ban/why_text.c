@@ -52,6 +52,12 @@ static void print_packet(const struct why *why, const char *address)
 		say(" port %u", fields->dport);
 	if (fields->proto == BALEEN_PROTO_TCP)
 		say(question->is_established ? ", established" : ", opening");
+	if (question->shape == BALEEN_FRAME_CUT)
+		say(", cut before its ports");
+	else if (question->shape == BALEEN_FRAME_DEEP)
+		say(", behind %d extension headers", BALEEN_FRAME_EXTENSIONS);
+	else if (question->shape == BALEEN_FRAME_FRAGMENT)
+		say(", a later fragment");
 	if (question->vlan != BALEEN_VLAN_NONE)
 		say(", VLAN %u", question->vlan);
 }
@@ -175,6 +181,17 @@ static void print_limit(const struct baleen_rate_limit *limit,
 	say("    %-20s %s\n", "such a packet", proofs[explained->proof]);
 }
 
+/* A rule that holds the key, and yet does not match. */
+static void print_unmatched(const struct baleen_explained_rule *explained, const char *qualifiers)
+{
+	if (explained->asks_hidden)
+		puts("holds it, but the packet hides what the rule asks for");
+	else if (*qualifiers)
+		say("holds it, but is only for %s\n", qualifiers);
+	else
+		puts("holds it, but the packet has no ports to look for");
+}
+
 static void print_rule(const struct baleen_xdp *xdp, u32 index,
 		       const struct baleen_explanation *explanation)
 {
@@ -185,7 +202,8 @@ static void print_rule(const struct baleen_xdp *xdp, u32 index,
 	const struct baleen_qualifiers known = { .established = rule->qualifiers.established };
 	char qualifiers[BALEEN_QUALIFIERS_TEXT], decision[BALEEN_QUALIFIERS_TEXT];
 
-	if (!decides && !explained->holds && !explained->n_reasons && !is_guarded(explained))
+	if (!decides && !explained->holds && !explained->matches && !explained->n_reasons &&
+	    !is_guarded(explained))
 		return;
 	say("  rule '%s' (%s, %u of %u) ", rule->image.name, baleen_action_text(rule->action),
 	    index + 1, xdp->config.n_rules);
@@ -194,11 +212,12 @@ static void print_rule(const struct baleen_xdp *xdp, u32 index,
 		baleen_qualifiers_format(&known, &(const struct baleen_rate_limit){ 0 }, decision);
 		say("decides (%s)\n", decision);
 	} else if (decides)
-		puts("decides");
-	else if (!explained->holds)
+		say("decides%s\n",
+		    explained->asks_hidden ? ": the packet hides what the rule asks for" : "");
+	else if (!explained->holds && !explained->matches)
 		puts("does not hold it");
 	else if (!explained->matches)
-		say("holds it, but is only for %s\n", qualifiers);
+		print_unmatched(explained, qualifiers);
 	else if (rule->action == BALEEN_ACTION_COUNT)
 		puts("counts it");
 	else

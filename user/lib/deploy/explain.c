@@ -9,12 +9,18 @@
 /* --- packet path ----------------------------------------------------------- */
 
 static int ask(struct baleen_explainer *explainer, const struct baleen_question *question,
-	       struct baleen_explanation *explanation, struct baleen_error *error)
+	       struct baleen_explanation *explanation, struct baleen_transport *transport,
+	       struct baleen_error *error)
 {
 	u8 flags = question->is_established ? BALEEN_TCP_ACK : BALEEN_TCP_SYN;
+	struct baleen_packet packet;
 	struct baleen_frame frame;
+	const u8 *end;
 
-	baleen_frame_make(&question->fields, question->vlan, flags, &frame);
+	baleen_frame_make(&question->fields, question->vlan, flags, question->shape, &frame);
+	end = frame.bytes + frame.n_bytes;
+	baleen_packet_parse(frame.bytes, end, &packet);
+	baleen_packet_transport(packet.ip, end, question->fields.is_ip6, transport);
 	explanation->is_other_version = !explainer->shadow.is_same;
 	return baleen_shadow_prog_ask(&explainer->shadow, frame.bytes, frame.n_bytes,
 				      &explanation->answer, error);
@@ -27,28 +33,6 @@ static bool would_drop(const struct baleen_config *config, const struct baleen_j
 	return judgement->outcome != BALEEN_OUTCOME_VITAL && config->default_drop;
 }
 
-static bool has_port(const struct baleen_qualifiers *asked, u16 port)
-{
-	for (u32 i = 0; i < asked->n_dports; i++)
-		if (port >= asked->dport[i].first && port <= asked->dport[i].last)
-			return true;
-	return !asked->n_dports;
-}
-
-/* The qualifiers, as the documentation has them and not as the program does:
- * this only tells why a rule that holds the key does not decide.
- */
-static bool is_qualified(const struct baleen_qualifiers *asked,
-			 const struct baleen_question *question)
-{
-	const struct baleen_fields *fields = &question->fields;
-	bool opens = fields->proto == BALEEN_PROTO_TCP && !question->is_established;
-
-	return (!asked->has_proto || asked->proto == fields->proto) && (!asked->tcp_syn || opens) &&
-	       (!asked->has_vlan || asked->vlan == question->vlan) &&
-	       has_port(asked, fields->dport);
-}
-
 /* Whether there is a socket only the program tells, of the rules that it came to. */
 static bool counts(const struct baleen_judgement *judgement, u32 index)
 {
@@ -56,20 +40,38 @@ static bool counts(const struct baleen_judgement *judgement, u32 index)
 	       (judgement->outcome == BALEEN_OUTCOME_RULE && judgement->rule == index);
 }
 
+static bool asks_hidden(const struct baleen_rule *rule, const struct baleen_transport *transport)
+{
+	const struct baleen_qualifiers *asked = &rule->qualifiers;
+
+	/* Only then does the action make a difference. */
+	return baleen_packet_hides_key(transport, rule->image.key_spec) ||
+	       baleen_qualifies(asked, BALEEN_ACTION_DROP, asked->vlan, transport, 0) !=
+		       baleen_qualifies(asked, BALEEN_ACTION_ALLOW, asked->vlan, transport, 0);
+}
+
 static void look_at_map(const struct baleen_explainer *explainer, u32 index,
 			const struct baleen_question *question,
+			const struct baleen_transport *transport,
 			const struct baleen_judgement *judgement,
 			struct baleen_explained_rule *explained)
 {
 	const struct baleen_rule *rule = &explainer->xdp->config.rule[index];
 	const struct baleen_limit *limit = &explainer->xdp->config.limit[index];
 	const struct baleen_filter *filter = &explainer->filter[index];
+	u32 established = counts(judgement, index) ? BALEEN_ESTABLISHED_ALL : 0;
 	struct baleen_key key = baleen_key_fields(rule->image.key_spec, &question->fields);
+	bool has_key = baleen_packet_has_key(transport, rule->image.key_spec), hit;
 
 	explained->holds = baleen_filter_test(filter, &key);
 	explained->is_exact = baleen_filter_worst_fpp(filter) <= 0;
-	explained->matches = explained->holds && is_qualified(&rule->qualifiers, question) &&
-			     (!rule->qualifiers.established || counts(judgement, index)) &&
+	explained->asks_hidden = asks_hidden(rule, transport);
+	hit = has_key ? explained->holds :
+			baleen_takes_hidden(rule->action) &&
+				baleen_packet_hides_key(transport, rule->image.key_spec);
+	explained->matches = hit &&
+			     baleen_qualifies(&rule->qualifiers, rule->action, question->vlan,
+					      transport, established) &&
 			     (!limit->interval_ns ||
 			      (explained->is_over && explained->proof <= BALEEN_PROOF_NUMBERS));
 }
@@ -293,13 +295,14 @@ int baleen_explain(struct baleen_explainer *explainer, const struct baleen_quest
 		   struct baleen_explanation *explanation, struct baleen_error *error)
 {
 	const struct baleen_config *config = &explainer->xdp->config;
+	struct baleen_transport transport;
 	int err;
 
 	memset(explanation, 0, sizeof(*explanation));
-	err = ask(explainer, question, explanation, error);
+	err = ask(explainer, question, explanation, &transport, error);
 	for (u32 i = 0; i < config->n_rules && !err; i++) {
 		err = look_at_limit(explainer, i, question, &explanation->rule[i], error);
-		look_at_map(explainer, i, question, &explanation->answer.judgement,
+		look_at_map(explainer, i, question, &transport, &explanation->answer.judgement,
 			    &explanation->rule[i]);
 	}
 	if (!err)

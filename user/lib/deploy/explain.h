@@ -34,7 +34,9 @@ enum baleen_opinion {
  * struct baleen_explained_rule - one rule and the packet
  * @holds: the live filter holds the key
  * @is_exact: it cannot do so by error
- * @matches: it holds the key and the packet has what the qualifiers ask for
+ * @matches: it holds the key and the packet has what the qualifiers ask for, or hides what
+ *           they or the key ask for, and the rule takes that for a match
+ * @asks_hidden: they or the key ask for what the packet hides
  * @limited: the source that its limit counts; 0 when it has no limit, or counts none
  * @is_over: that is over the limit now
  * @proof: does it count the packet?
@@ -52,6 +54,7 @@ struct baleen_explained_rule {
 	bool holds;
 	bool is_exact;
 	bool matches;
+	bool asks_hidden;
 	u64 limited;
 	bool is_over;
 	enum baleen_limit_proof proof;
@@ -71,11 +74,13 @@ struct baleen_explained_rule {
  * @fields: addresses, protocol and ports; those of a protocol without ports are 0
  * @vlan: BALEEN_VLAN_NONE for none
  * @is_established: a TCP segment of a session, not one that opens it
+ * @shape: how much of its protocol it shows
  */
 struct baleen_question {
 	struct baleen_fields fields;
 	u32 vlan;
 	bool is_established;
+	enum baleen_frame_shape shape;
 };
 
 /**

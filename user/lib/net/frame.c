@@ -8,6 +8,10 @@
 #define ETHER_MIN_BYTES 60 /* IEEE 802.3, without the FCS */
 #define TCP_BYTES 20
 #define UDP_BYTES 8
+#define CUT_BYTES 2
+#define EXTENSION_BYTES 8  /* the shortest, and the fragment header of IPv6 */
+#define FRAGMENT_OFFSET 64 /* in 8 bytes, as IP has it */
+#define OPTION_PADN 1	   /* RFC 8200 section 4.2 */
 #define PROTO_ICMP 1
 #define ICMP_ECHO 8    /* RFC 792 */
 #define ICMP6_ECHO 128 /* RFC 4443 section 4.1 */
@@ -37,26 +41,46 @@ static u8 *put_ether(u8 *p, u32 vlan, bool is_ip6)
 	return put16(p, is_ip6 ? BALEEN_ETHERTYPE_IP6 : BALEEN_ETHERTYPE_IP4);
 }
 
-/* Bytes behind the IP header, at least as many as the parser reads. */
-static u32 transport_bytes(u8 proto)
+/* Bytes of the protocol; of a whole one at least as many as the parser reads. */
+static u32 transport_bytes(u8 proto, enum baleen_frame_shape shape)
 {
+	if (shape == BALEEN_FRAME_CUT)
+		return CUT_BYTES;
 	return proto == BALEEN_PROTO_TCP ? TCP_BYTES : UDP_BYTES;
 }
 
-static u8 *put_ip(u8 *p, const struct baleen_fields *fields)
+static u8 *put_ip4(u8 *p, const struct baleen_fields *fields, enum baleen_frame_shape shape)
 {
-	u32 n_bytes = transport_bytes(fields->proto);
+	u32 n_bytes = BALEEN_IP4_BYTES + transport_bytes(fields->proto, shape);
 
-	if (fields->is_ip6) {
-		p = put16(put32(p, 6u << 28), n_bytes);
-		p = put16(p, (u32)fields->proto << 8 | HOP_LIMIT);
-		p = put64(put64(p, fields->src_hi), fields->src_lo);
-		return put64(put64(p, fields->dst_hi), fields->dst_lo);
-	}
-	p = put32(p, 4u << 28 | BALEEN_IP4_BYTES / 4 << 24 | (BALEEN_IP4_BYTES + n_bytes));
-	p = put32(p, 0);
+	p = put32(p, 4u << 28 | BALEEN_IP4_BYTES / 4 << 24 | n_bytes);
+	p = put32(p, shape == BALEEN_FRAME_FRAGMENT ? FRAGMENT_OFFSET : 0);
 	p = put32(p, HOP_LIMIT << 24 | (u32)fields->proto << 16);
 	return put32(put32(p, fields->src_lo), fields->dst_lo);
+}
+
+/* With its extension headers: each says what follows it. */
+static u8 *put_ip6(u8 *p, const struct baleen_fields *fields, enum baleen_frame_shape shape)
+{
+	u8 type = shape == BALEEN_FRAME_FRAGMENT ? BALEEN_PROTO_FRAGMENT : BALEEN_PROTO_DSTOPTS;
+	u32 n_extensions = shape == BALEEN_FRAME_FRAGMENT ? 1 :
+			   shape == BALEEN_FRAME_DEEP	  ? BALEEN_FRAME_EXTENSIONS :
+							    0;
+	u32 n_bytes = n_extensions * EXTENSION_BYTES + transport_bytes(fields->proto, shape);
+
+	p = put16(put32(p, 6u << 28), n_bytes);
+	p = put16(p, (u32)(n_extensions ? type : fields->proto) << 8 | HOP_LIMIT);
+	p = put64(put64(p, fields->src_hi), fields->src_lo);
+	p = put64(put64(p, fields->dst_hi), fields->dst_lo);
+	while (n_extensions--) {
+		p[0] = n_extensions ? type : fields->proto;
+		if (shape == BALEEN_FRAME_FRAGMENT)
+			put16(p + 2, FRAGMENT_OFFSET << 3);
+		else
+			put16(p + 2, OPTION_PADN << 8 | (EXTENSION_BYTES - 4));
+		p += EXTENSION_BYTES;
+	}
+	return p;
 }
 
 static void put_transport(u8 *p, const struct baleen_fields *fields, u8 tcp_flags)
@@ -76,15 +100,16 @@ static void put_transport(u8 *p, const struct baleen_fields *fields, u8 tcp_flag
 }
 
 void baleen_frame_make(const struct baleen_fields *fields, u32 vlan, u8 tcp_flags,
-		       struct baleen_frame *frame)
+		       enum baleen_frame_shape shape, struct baleen_frame *frame)
 {
 	u8 *p = frame->bytes;
 
 	memset(frame, 0, sizeof(*frame));
 	p = put_ether(p, vlan, fields->is_ip6);
-	p = put_ip(p, fields);
-	put_transport(p, fields, tcp_flags);
-	frame->n_bytes = p + transport_bytes(fields->proto) - frame->bytes;
+	p = fields->is_ip6 ? put_ip6(p, fields, shape) : put_ip4(p, fields, shape);
+	if (shape == BALEEN_FRAME_WHOLE || shape == BALEEN_FRAME_DEEP)
+		put_transport(p, fields, tcp_flags);
+	frame->n_bytes = p + transport_bytes(fields->proto, shape) - frame->bytes;
 	if (frame->n_bytes < ETHER_MIN_BYTES)
 		frame->n_bytes = ETHER_MIN_BYTES;
 }
