@@ -472,7 +472,7 @@ static u32 slow_length(struct baleen_span span, const struct baleen_key *key)
  */
 static void assert_finds(const struct slow *slow, size_t n, const char *text, u64 now_ms)
 {
-	struct baleen_list keys = { 0 }, exceptions = { 0 };
+	struct baleen_entry_lists lists = { 0 };
 	u32 n_found = 0, n_want = 0, length, last = 999;
 	bool holds = false, is_in_list = false;
 	const char *reason;
@@ -501,15 +501,15 @@ static void assert_finds(const struct slow *slow, size_t n, const char *text, u6
 	}
 	seen[0] = '\0';
 	assert_int_equal(n_found, n_want);
-	assert_int_equal(baleen_rule_entries_to_lists(&state, "drop", BALEEN_KEY_SRC, now_ms, &keys,
-						      &exceptions, &error),
+	assert_int_equal(baleen_rule_entries_to_lists(&state, "drop", BALEEN_KEY_SRC, now_ms,
+						      &lists, &error),
 			 0);
-	for (size_t i = 0; i < keys.n_ip4 && key.domain == BALEEN_IP4; i++)
-		is_in_list |= keys.ip4[i] == key.ip4;
-	for (size_t i = 0; i < keys.n_net4 && key.domain == BALEEN_IP4; i++)
-		is_in_list |= keys.net4[i].first <= key.ip4 && key.ip4 <= keys.net4[i].last;
-	baleen_list_free(&exceptions);
-	baleen_list_free(&keys);
+	for (size_t i = 0; i < lists.keys[0].n_ip4 && key.domain == BALEEN_IP4; i++)
+		is_in_list |= lists.keys[0].ip4[i] == key.ip4;
+	for (size_t i = 0; i < lists.keys[0].n_net4 && key.domain == BALEEN_IP4; i++)
+		is_in_list |= lists.keys[0].net4[i].first <= key.ip4 &&
+			      key.ip4 <= lists.keys[0].net4[i].last;
+	baleen_entry_lists_free(&lists);
 	if (key.domain == BALEEN_IP4)
 		assert_int_equal(is_in_list, holds);
 }
@@ -563,30 +563,28 @@ static void random_entries(void **unused)
 
 static void lists(void **unused)
 {
-	struct baleen_list keys, exceptions;
+	struct baleen_entry_lists lists;
 
 	put("drop", "192.0.2.0/30", "a", 0);
 	put("drop", "!192.0.2.1", "b", 0);
 	put("drop", "!198.51.100.0/24", "b", 0);
 	put("drop", "203.0.113.1", "a", 50);
 	put("flow", FLOW, "a", 0);
-	assert_int_equal(baleen_rule_entries_to_lists(&state, "drop", BALEEN_KEY_SRC, 50, &keys,
-						      &exceptions, &error),
+	assert_int_equal(baleen_rule_entries_to_lists(&state, "drop", BALEEN_KEY_SRC, 50, &lists,
+						      &error),
 			 0);
-	assert_int_equal(keys.n_ip4, 1);
-	assert_int_equal(keys.ip4[0], 0xc0000200);
-	assert_int_equal(keys.n_net4, 1);
-	assert_int_equal(keys.net4[0].first, 0xc0000202);
-	assert_int_equal(exceptions.n_ip4, 1);
-	assert_int_equal(exceptions.n_net4, 1);
-	baleen_list_free(&keys);
-	baleen_list_free(&exceptions);
-	assert_int_equal(baleen_rule_entries_to_lists(&state, "flow", BALEEN_KEY_FLOW, 0, &keys,
-						      &exceptions, &error),
+	assert_int_equal(lists.keys[0].n_ip4, 1);
+	assert_int_equal(lists.keys[0].ip4[0], 0xc0000200);
+	assert_int_equal(lists.keys[0].n_net4, 1);
+	assert_int_equal(lists.keys[0].net4[0].first, 0xc0000202);
+	assert_int_equal(lists.exceptions.n_ip4, 1);
+	assert_int_equal(lists.exceptions.n_net4, 1);
+	baleen_entry_lists_free(&lists);
+	assert_int_equal(baleen_rule_entries_to_lists(&state, "flow", BALEEN_KEY_FLOW, 0, &lists,
+						      &error),
 			 0);
-	assert_int_equal(keys.n_key, 1);
-	baleen_list_free(&keys);
-	baleen_list_free(&exceptions);
+	assert_int_equal(lists.keys[0].n_key, 1);
+	baleen_entry_lists_free(&lists);
 }
 
 static void damaged_rows(void **unused)
@@ -597,16 +595,16 @@ static void damaged_rows(void **unused)
 		"UPDATE single SET origin = printf('%.*c', 5000, '1')",
 		"UPDATE single SET reason = CAST(x'610062' AS TEXT)",
 	};
-	struct baleen_list keys = { .n_ip4 = 77 }, exceptions = { .n_ip4 = 77 };
+	struct baleen_entry_lists lists = { .exceptions.n_ip4 = 77 };
 
 	for (size_t i = 0; i < sizeof(damage) / sizeof(damage[0]); i++) {
 		put("drop", "192.0.2.1", "a", 0);
 		assert_int_equal(sqlite3_exec(state.db, damage[i], NULL, NULL, NULL), SQLITE_OK);
 		assert_int_equal(baleen_rule_entries_to_lists(&state, "drop", BALEEN_KEY_SRC, 0,
-							      &keys, &exceptions, &error),
+							      &lists, &error),
 				 -EINVAL);
 		assert_non_null(strstr(error.text, "/state.db: damaged"));
-		assert_int_equal(keys.n_ip4 + exceptions.n_ip4, 2 * 77);
+		assert_int_equal(lists.exceptions.n_ip4, 77);
 		forget_all();
 	}
 }

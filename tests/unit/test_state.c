@@ -118,6 +118,14 @@ static void newer(void **unused)
 	assert_non_null(strstr(error.text, "newer release"));
 }
 
+static void older(void **unused)
+{
+	make(true);
+	ask(DEVICE, "PRAGMA user_version = 1");
+	assert_not_opened(-EPROTO);
+	assert_non_null(strstr(error.text, "older Baleen"));
+}
+
 static void empty_database(void **unused)
 {
 	make(true);
@@ -673,6 +681,7 @@ int main(void)
 		cmocka_unit_test_teardown(volatile_without_device, clean_root),
 		cmocka_unit_test_teardown(twice, clean_root),
 		cmocka_unit_test_teardown(newer, clean_root),
+		cmocka_unit_test_teardown(older, clean_root),
 		cmocka_unit_test_teardown(empty_database, clean_root),
 		cmocka_unit_test_teardown(missing_database, clean_root),
 		cmocka_unit_test_teardown(no_database_at_all, clean_root),

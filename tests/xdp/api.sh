@@ -94,7 +94,7 @@ says "and the list has it still" 1 "test 192.0.2.1"
 ask "ban x"
 is "what is no key is refused" "${answer%% *}" -22
 ask "ban 10.66.0.2"
-is "so is an address of this host" "$answer" "-1 10.66.0.2: must not be dropped: address"
+is "so is an address of this host" "$answer" "-1 10.66.0.2: not added: 10.66.0.2 is never dropped (address)"
 says "what is not there is taken back" 0 "unban 203.0.113.99"
 says "flush" 0 flush
 ask refresh

@@ -447,7 +447,6 @@ try_by_hand()
 	is "leaves it as it was" "$([ -d "$(kept_of "$B")/veth-b" ] || find "$TMP/run" -name 'ns*' | wc -l)" 1
 	conf "rule bad drop" "  feed $L/bad"
 	changes "is taken over with its state" "+ keep: attached by hand
-~ never $TMP/conf/never.list
 ~ rule bad: guarded
 ~ rule bad: special remove
 changed, native" baleen apply

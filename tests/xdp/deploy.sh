@@ -186,10 +186,10 @@ is "with their counters" "$(packets)" "[3,1,0]"
 check "one less" deploy swap good ban
 is "counted on" "$(packets)" "[3,1]"
 
-# --- by hand: nothing of feeds is withheld, bans are refused unless forced ---
+# --- by hand: of feeds the never-drop list is withheld, bans are refused unless forced ---
 
 fresh drop:ban="$TMP/feed"
-is "the feed as it is" "$(dropped 20.9.9.9 192.168.1.1 10.66.0.2)" DDD
+is "the feed but what is never dropped" "$(dropped 20.9.9.9 192.168.1.1 10.66.0.2)" PDD
 batch "a ban" "withheld(10.66.0.2 address) in-place" +10.66.0.2
 batch "forced" "ok in-place" --force +10.66.0.2
 

@@ -144,7 +144,7 @@ is "the list stays" "$(dropped 192.0.2.5 192.0.2.1)" PD
 
 # --- the host ---
 
-echo 203.0.113.0/24 >"$BALEEN_CONF_DIR/never.list"
+echo 203.0.113.192/26 >"$BALEEN_CONF_DIR/never.list"
 check_status "this host is never banned" 1 baleen add veth-b:bad 10.66.0.2 --origin x
 is "10.66.0.2 passes" "$(dropped 10.66.0.2)" P
 # One survey: a socket for devices, addresses and routes, one for TCP sessions. The guard

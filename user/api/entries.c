@@ -38,6 +38,7 @@ static int check_options(struct request *request, const struct baleen_entry_opti
 		taken->reason = "";
 	if (taken->flags & ~(uint64_t)BALEEN_ENTRY_CUTS_SESSIONS)
 		return baleen_fail(api_error(), EINVAL, "flags that this release does not know");
+	request->batch.asker = BALEEN_ASKER_LIBRARY;
 	request->batch.cuts_sessions = taken->flags & BALEEN_ENTRY_CUTS_SESSIONS;
 	if (taken->ttl_s > BALEEN_MAX_TTL_S)
 		return baleen_fail(api_error(), EINVAL, "longer than a thousand years");
@@ -90,11 +91,16 @@ static int fill_in(struct request *request, const struct baleen_stored_rule *rul
 /* The first entry that was refused. */
 static int check_results(const struct request *request)
 {
-	for (size_t i = 0; i < request->batch.n; i++)
-		if (request->batch.change[i].result == -EPERM)
-			return baleen_fail(api_error(), EPERM, "%s: must not be dropped: %s",
+	for (size_t i = 0; i < request->batch.n; i++) {
+		const struct baleen_rule_entry_change *change = &request->batch.change[i];
+		char why[BALEEN_GATE_TEXT];
+
+		if (change->result == -EPERM)
+			return baleen_fail(api_error(), EPERM, "%s: not added: %s",
 					   request->entries[i],
-					   request->batch.change[i].protected.what);
+					   baleen_gate_text(change->answer, &change->protected,
+							    why));
+	}
 	return 0;
 }
 

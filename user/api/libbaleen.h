@@ -357,7 +357,9 @@ void baleen_set_close(struct baleen_set *set);
  * keeps them beside what its feeds hold, as 'baleen add' does. Where the disk is full or
  * read-only, they come to it when there is room. Protected addresses
  * (the never-drop list, addresses of this host, its gateways and
- * resolvers, and peers of its TCP sessions unless a flag says so) are not added.
+ * resolvers, and peers of its TCP sessions unless a flag says so) are not added; of a
+ * prefix that covers some, the rest is dropped. Prefixes shorter than /8, or /32 of
+ * IPv6, are not added.
  *
  * Return: 0; -EPERM when some of them must not be dropped: the others are
  * listed; -EINVAL for an entry that is no key; -ENOENT when there is no such

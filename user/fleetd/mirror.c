@@ -184,6 +184,7 @@ static int add_effect(struct changes *changes, const struct baleen_fleet_effect 
 static void tell_refused(const struct changes *changes, const char *device)
 {
 	const struct baleen_rule_entry_change *first = NULL;
+	char why[BALEEN_GATE_TEXT];
 	u64 n = 0;
 
 	for (size_t i = 0; i < changes->n; i++) {
@@ -193,9 +194,9 @@ static void tell_refused(const struct changes *changes, const char *device)
 		n++;
 	}
 	if (first)
-		say(changes->fleet, LOG_WARNING,
-		    "%s:%s: %s of %s is not banned here, since it is never dropped%s", device,
+		say(changes->fleet, LOG_WARNING, "%s:%s: %s of %s is not banned here: %s%s", device,
 		    changes->rule->name, first->entry.key, first->entry.origin + strlen(ORIGIN),
+		    baleen_gate_text(first->answer, &first->protected, why),
 		    n > 1 ? ", nor are others" : "");
 }
 
@@ -207,7 +208,7 @@ static int put(struct baleen_deploy *deploy, struct changes *changes, struct bal
 				      .n = changes->n,
 				      .host = host,
 				      .atomic = changes->is_whole && changes->n >= IN_ONE_STEP,
-				      .puts_back = true };
+				      .asker = BALEEN_ASKER_FLEET };
 	int err = changes->n ? baleen_deploy_batch(deploy, &batch, error) : 0;
 
 	if (!err)

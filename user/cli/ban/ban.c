@@ -172,6 +172,21 @@ int suggest_exception(const char *target, const char *key)
 			target, baleen_shell_word(target).text, baleen_shell_word(exception).text);
 }
 
+int suggest_word(const struct baleen_rule_entry_change *change, const char *command,
+		 const char *target)
+{
+	const char *word = change->answer == BALEEN_GATE_COVERS ? "--narrow" :
+			   change->answer == BALEEN_GATE_WIDE	? "--force" :
+								  NULL;
+
+	if (!word)
+		return EXIT_FAILED;
+	return complain("'baleen %s %s%s%s %s' %s", command, word, target ? " " : "",
+			target ? baleen_shell_word(target).text : "",
+			baleen_shell_word(change->entry.key).text,
+			change->answer == BALEEN_GATE_COVERS ? "leaves that out" : "takes it");
+}
+
 static int complain_there(const struct entry_change *change, const struct search *search)
 {
 	return complain(
@@ -270,8 +285,10 @@ int guard_entries(const struct baleen_deploy *deploy, const struct baleen_stored
 		.delta = &delta,
 		.op = op,
 		.host = host,
+		.takes_out_never = ~0u,
 		.sessions = baleen_rule_store_guard_sessions(&deploy->state),
-		.only_peers = op == BALEEN_SET_UNION && baleen_protected_applies(rule),
+		.only_peers = op == BALEEN_SET_UNION &&
+			      baleen_protected_of_feeds(rule, BALEEN_PROTECTED_HOST),
 	};
 	int index = deploy->has_xdp ? baleen_xdp_rule_index(&deploy->xdp, rule->name) : -ENOENT;
 	struct baleen_error error;
@@ -297,7 +314,7 @@ int guard_entries(const struct baleen_deploy *deploy, const struct baleen_stored
 /* --- the change ------------------------------------------------------------ */
 
 struct outcome {
-	u64 n_changed, n_renewed, n_refused;
+	u64 n_changed, n_renewed, n_refused, n_narrowed;
 	bool in_place;
 	char prefix[BALEEN_RULE_ENTRY_TEXT];
 	int exit_code;
@@ -313,11 +330,17 @@ static void count_results(const struct entry_change *change, const struct entrie
 
 		outcome->n_changed += !one->result;
 		outcome->n_renewed += one->result == -EEXIST;
+		if (one->answer == BALEEN_GATE_NARROWED && outcome->n_narrowed++ < MAX_EXPLAINED &&
+		    !change->json)
+			complain("%s: '%s' narrowed: %s", change->target, one->entry.key,
+				 entry_refusal(one, why));
 		if (one->result != -EPERM)
 			continue;
-		if (outcome->n_refused++ < MAX_EXPLAINED)
-			complain("%s: '%s' not added: %s", change->target, one->entry.key,
-				 entry_refusal(one, why));
+		if (outcome->n_refused++ >= MAX_EXPLAINED)
+			continue;
+		complain("%s: '%s' not added: %s", change->target, one->entry.key,
+			 entry_refusal(one, why));
+		suggest_word(one, change->command->name, change->target);
 	}
 }
 
@@ -328,7 +351,9 @@ static int put_guarded(const struct entry_change *change, struct baleen_deploy *
 {
 	struct baleen_host host = { 0 };
 	struct baleen_error error;
-	int err = guard_entries(deploy, rule, change->op, entries, &host, change->force);
+	int err = change->narrow ?
+			  0 :
+			  guard_entries(deploy, rule, change->op, entries, &host, change->force);
 
 	batch->host = &host;
 	if (!err && baleen_deploy_batch(deploy, batch, &error))
@@ -347,8 +372,9 @@ static int make_change(const struct entry_change *change, struct baleen_device_s
 				      .n = entries->n,
 				      .atomic = change->atomic,
 				      .is_trial = change->dry_run,
-				      .cuts_sessions = true,
-				      .forces = change->force };
+				      .cuts_sessions = !change->narrow,
+				      .forces = change->force,
+				      .narrows = change->narrow };
 
 	if (check_all(change, &session->deploy.state, rule, entries) ||
 	    put_guarded(change, &session->deploy, rule, entries, &batch))
@@ -402,6 +428,8 @@ static int report(const struct entry_change *change, const struct entries *entri
 		if (is_add(change))
 			json_object_set_new(json, "renewed", json_integer(outcome->n_renewed));
 		json_object_set_new(json, "refused", json_integer(outcome->n_refused));
+		if (is_add(change))
+			json_object_set_new(json, "narrowed", json_integer(outcome->n_narrowed));
 		json_object_set_new(json, "widened", json_integer(entries->n_widened));
 		json_object_set_new(json, "prefix_banned",
 				    *outcome->prefix ? json_text(outcome->prefix) : json_null());

@@ -21,7 +21,8 @@
  * @skip_bad: bad lines of @file are passed over
  * @exist: what is there already, or is not there, is fine
  * @atomic: all of them in one step
- * @force: also what would cut this host off
+ * @force: also what would cut this host off, and what is too wide
+ * @narrow: without what must not be dropped
  * @dry_run: change nothing, say what would change
  * @json: report as JSON
  * @wait_ms: for other writers
@@ -36,7 +37,7 @@ struct entry_change {
 	char **key;
 	int n_keys;
 	const char *file;
-	bool skip_bad, exist, atomic, force, dry_run, json;
+	bool skip_bad, exist, atomic, force, narrow, dry_run, json;
 	u64 wait_ms;
 	struct entry_options options;
 };
@@ -54,6 +55,10 @@ int guard_entries(const struct baleen_deploy *deploy, const struct baleen_stored
 /* Says on stderr which other entries of a rule hold the key of one; how many. */
 u64 explain_entry(const char *target, const struct baleen_rule_store *state,
 		  const struct baleen_stored_rule *rule, const struct baleen_rule_entry *entry);
+
+/* Says what word lets in what the door refused; EXIT_FAILED. @target: DEV:RULE, or NULL */
+int suggest_word(const struct baleen_rule_entry_change *change, const char *command,
+		 const char *target);
 
 /* Says by what command a rule no longer holds a key of its lists; EXIT_FAILED. */
 int suggest_exception(const char *target, const char *key);

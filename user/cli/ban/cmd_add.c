@@ -26,7 +26,8 @@
  * @exist: what changes nothing is fine
  * @atomic: build it aside
  * @fixed: do not grow
- * @force: also when this host would cut itself off
+ * @force: also when this host would cut itself off, and what is too wide
+ * @narrow: without what must not be dropped
  * @dry_run: change nothing, say what would change
  * @json: report as JSON
  * @accept_fpp: a false positive rate that a live Bloom filter may come to
@@ -43,7 +44,7 @@ struct change {
 	enum baleen_set_op op;
 	const char *argument;
 	const char *file;
-	bool exist, atomic, fixed, force, dry_run, json;
+	bool exist, atomic, fixed, force, narrow, dry_run, json;
 	double accept_fpp;
 	u64 wait_ms;
 	struct entry_options entry;
@@ -333,6 +334,7 @@ static int change_state(const struct change *change, const char *device,
 		.exist = change->exist,
 		.atomic = change->atomic || change->file,
 		.force = change->force,
+		.narrow = change->narrow,
 		.dry_run = change->dry_run,
 		.json = change->json,
 		.wait_ms = change->wait_ms,
@@ -434,7 +436,6 @@ static const struct option_spec common_options[] = {
 	FLAG("null", '0', change, lists.ends_with_nul,
 	     "strings of FILE end with a NUL byte, not with the line"),
 	WAIT_OPTION(change, wait_ms),
-	FORCE_OPTION(change, force),
 	FLAG("dry-run", 0, change, dry_run, "say what would change, and change nothing"),
 	TRACE_OPTION(change, trace.is_wanted),
 	FLAG("json", 'j', change, json, "report as JSON"),
@@ -448,6 +449,8 @@ static const struct option_spec add_options[] = {
 	     "which cannot tell"),
 	VALUE("accept-fpp", 0, "P", option_rate, change, accept_fpp,
 	      "let a live Bloom filter come to a false positive rate of P (1e-9)"),
+	WIDE_OPTION(change, force),
+	NARROW_OPTION(change, narrow),
 	FLAG("fixed", 0, change, fixed, "refuse what finds no room, instead of growing"),
 	{ .table = common_options },
 	{ .table = entry_option_table, .at = offsetof(struct change, entry) },
@@ -458,7 +461,9 @@ static const struct option_spec add_options[] = {
 
 static const struct option_spec del_options[] = {
 	FLAG("exist", 0, change, exist, "a key that is not there is fine; else nothing changes"),
+	FORCE_OPTION(change, force),
 	{ .table = common_options },
+	{ "narrow", 0, NULL, option_absent, .words = "--narrow: deletions ban nobody" },
 	{ "fixed", 0, NULL, option_absent, .words = "--fixed: what shrinks does not grow" },
 	{ "accept-fpp", 0, "P", option_absent, .words = "--accept-fpp: deletions do not raise it" },
 	{ "ttl", 0, "TIME", option_absent, .words = ADDED_ONLY },

@@ -17,7 +17,8 @@
  * @address: as typed
  * @entry: origin, reason and end
  * @exist: what changes nothing is fine
- * @force: also what would cut this host off
+ * @force: also what would cut this host off, and what is too wide
+ * @narrow: without what must not be dropped
  * @json: report as JSON
  * @wait_ms: for other writers of each device
  * @key: the keys that @address stands for
@@ -28,7 +29,7 @@ struct ban {
 	const struct command *command;
 	const char *address;
 	struct entry_options entry;
-	bool exist, force, json;
+	bool exist, force, narrow, json;
 	u64 wait_ms;
 	struct baleen_rule_entry key[BALEEN_BAN_MAX_KEYS];
 	size_t n_keys;
@@ -222,16 +223,17 @@ static int check_host(const struct ban *ban)
 static int put(struct ban *ban)
 {
 	const struct baleen_ban_rule *refused = NULL;
+	const struct baleen_ban_word word = { .forces = ban->force, .narrows = ban->narrow };
 	char target[TARGET_BYTES], why[ENTRY_REFUSAL];
 	struct baleen_error error;
 
-	if (!baleen_bans_put(&ban->bans, ban->force, &refused, &error))
+	if (!baleen_bans_put(&ban->bans, &word, &refused, &error))
 		return 0;
 	if (!refused)
 		return complain("%s: nothing changed", error.text);
-	return complain("%s: '%s' not added: %s: nothing changed",
-			target_text(ban, refused, target), ban->key[0].key,
-			entry_refusal(&refused->change[0], why));
+	complain("%s: '%s' not added: %s: nothing changed", target_text(ban, refused, target),
+		 ban->key[0].key, entry_refusal(&refused->change[0], why));
+	return suggest_word(&refused->change[0], ban->command->name, NULL);
 }
 
 static int change(struct ban *ban)
@@ -243,7 +245,7 @@ static int change(struct ban *ban)
 			return complain("%s", error.text);
 	if (!plan(ban) && !ban->exist)
 		return complain_noop(ban);
-	return (is_ban(ban) && check_host(ban)) || put(ban) ? EXIT_FAILED : 0;
+	return (is_ban(ban) && !ban->narrow && check_host(ban)) || put(ban) ? EXIT_FAILED : 0;
 }
 
 /* --- report ------------------------------------------------------------------ */
@@ -253,6 +255,11 @@ static const char *result_text(const struct ban *ban, const struct baleen_ban_ru
 	if (!is_ban(ban))
 		return rule->n_changes ? "deleted" : "absent";
 	return find_own(ban, rule) ? "renewed" : "added";
+}
+
+static bool is_narrowed(const struct baleen_ban_rule *rule)
+{
+	return rule->n_changes && rule->change[0].answer == BALEEN_GATE_NARROWED;
 }
 
 /* The origins that had banned it, each once. */
@@ -277,6 +284,8 @@ static int report_json(const struct ban *ban)
 		json_object_set_new(one, "device", json_text(deploy->state.device));
 		json_object_set_new(one, "rule", json_text(rule->rule.name));
 		json_object_set_new(one, "result", json_string(result_text(ban, rule)));
+		if (is_ban(ban))
+			json_object_set_new(one, "narrowed", json_boolean(is_narrowed(rule)));
 		json_object_set_new(one, "origins_before", describe_origins(rule));
 		json_object_set_new(one, "attached", json_boolean(deploy->has_xdp));
 		json_object_set_new(one, "in_place", json_boolean(rule->in_place));
@@ -303,7 +312,7 @@ static void print_origins(const struct baleen_ban_rule *rule)
 
 static int report(const struct ban *ban)
 {
-	char target[TARGET_BYTES], end[BALEEN_DURATION_TEXT + 8];
+	char target[TARGET_BYTES], end[BALEEN_DURATION_TEXT + 8], why[ENTRY_REFUSAL];
 
 	if (ban->json)
 		return report_json(ban);
@@ -316,6 +325,8 @@ static int report(const struct ban *ban)
 			print_origins(rule);
 		else if (ban->key[0].expires_ms)
 			say(", ends %s", format_expiry(ban->key[0].expires_ms, end));
+		if (is_narrowed(rule))
+			say(", narrowed: %s", entry_refusal(&rule->change[0], why));
 		say("%s\n", ban->bans.deploy[rule->deploy].has_xdp ? "" : ", not attached now");
 		print_widened(target, rule->widened, false);
 	}
@@ -355,6 +366,8 @@ static int run(struct ban *ban, int argc, char **argv)
 				error.text);
 	if (err)
 		return complain("%s: nothing changed", error.text);
+	for (u32 i = 0; i < ban->bans.n_devices; i++)
+		session_warn_never(&ban->bans.deploy[i]);
 	err = make_keys(ban);
 	if (!err)
 		err = change(ban);
@@ -387,7 +400,8 @@ static const struct option_spec ban_options[] = {
 	      "who bans it, such as fail2ban; without it manual"),
 	VALUE("reason", 0, "TEXT", option_text, ban, entry.reason, "why, for 'baleen why'"),
 	WAIT_OPTION(ban, wait_ms),
-	FORCE_OPTION(ban, force),
+	WIDE_OPTION(ban, force),
+	NARROW_OPTION(ban, narrow),
 	FLAG("json", 'j', ban, json, "report as JSON"),
 	{ 0 },
 };

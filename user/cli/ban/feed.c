@@ -95,13 +95,20 @@ static void reply_ok(const struct feed *feed, const char *what)
 		reply("%s", what);
 }
 
+static bool is_narrowed(const struct baleen_rule_entry_change *change)
+{
+	return change->answer == BALEEN_GATE_NARROWED;
+}
+
 static void reply_to(struct feed *feed, const struct baleen_rule_entry_change *change)
 {
 	char why[ENTRY_REFUSAL];
 
 	switch (change->result) {
-	case 0: reply_ok(feed, "ok"); break;
-	case -EEXIST: reply_ok(feed, "ok renewed"); break;
+	case 0: reply_ok(feed, is_narrowed(change) ? "ok narrowed" : "ok"); break;
+	case -EEXIST:
+		reply_ok(feed, is_narrowed(change) ? "ok renewed narrowed" : "ok renewed");
+		break;
 	case -ENOENT: reply("ok absent"); break;
 	default: feed->failed = true; reply("refused %s", entry_refusal(change, why));
 	}
@@ -177,6 +184,7 @@ static int flush(struct feed *feed)
 	struct baleen_batch batch = { .rule = feed->rule,
 				      .change = feed->entries.change,
 				      .n = feed->entries.n,
+				      .asker = BALEEN_ASKER_FED,
 				      .cuts_sessions = !feed->keeps_sessions };
 	struct baleen_error error;
 
@@ -197,6 +205,7 @@ static int commit(struct feed *feed)
 				      .change = feed->entries.change,
 				      .n = feed->entries.n,
 				      .snapshot_of = feed->options.origin,
+				      .asker = BALEEN_ASKER_FED,
 				      .cuts_sessions = !feed->keeps_sessions };
 	char what[128];
 	u64 n_refused = 0;
@@ -449,7 +458,7 @@ const struct command feed_command = {
 		"A lone IPv6 address stands for its /64, or as ban-width says. Lines that are there\n"
 		"together are made together. Each line has a reply on stdout, in order, when it is in\n"
 		"force and on disk:\n"
-		"  ok | ok renewed | ok absent, refused WHY, bad WHY, failed WHY; within begin and\n"
+		"  ok | ok narrowed | ok renewed | ok absent, refused WHY, bad WHY, failed WHY; within begin and\n"
 		"  commit only commit and bad lines have one. 'ok, not kept: disk full' is in force,\n"
 		"  and comes to the disk when there is room\n"
 		"Peers of TCP sessions may be banned: who is banned often still has one open.\n",

@@ -5,6 +5,7 @@
 #include "cli/ban/describe_entry.h"
 #include "cli/open/entries.h"
 #include "cli/open/filter_name.h"
+#include "deploy/gate.h"
 #include "key/key_text.h"
 #include "key/span.h"
 #include "net/device.h"
@@ -23,8 +24,9 @@
  * @address: @key, when it is one address, by which entries are found
  * @is_address: it is
  * @json: an array of objects, filled in; NULL for words
- * @now_ms: entries that have ended by then are none
+ * @now_ms: the time; what has ended by then is in force until a writer comes
  * @state: state of the device
+ * @protected: what is taken out of entries
  * @in: the rule that is listed now
  * @n: entries so far
  */
@@ -41,6 +43,7 @@ struct list {
 	json_t *json;
 	u64 now_ms;
 	struct baleen_rule_store state;
+	struct baleen_protected_set protected;
 	const struct baleen_stored_rule *in;
 	u64 n;
 };
@@ -101,32 +104,57 @@ static bool is_asked_for(const struct list *list, const struct baleen_rule_entry
 {
 	u64 end_ms = entry->expires_ms;
 
-	if (end_ms && end_ms <= list->now_ms)
-		return false;
 	if (list->origin && strcmp(list->origin, entry->origin))
 		return false;
-	if (list->ending_ms && (!end_ms || end_ms - list->now_ms > list->ending_ms))
+	if (list->ending_ms && (!end_ms || end_ms > list->now_ms + list->ending_ms))
 		return false;
 	return is_of_key(list, entry);
+}
+
+static bool has_ended(const struct list *list, const struct baleen_rule_entry *entry)
+{
+	return entry->expires_ms && entry->expires_ms <= list->now_ms;
+}
+
+/* The part of an entry that is not in force; NULL when all of it is. */
+static const char *exemption(const struct list *list, const struct baleen_rule_entry *entry,
+			     char text[static BALEEN_GATE_TEXT])
+{
+	struct baleen_protected protected;
+	u64 n = 0;
+
+	if (baleen_protected_find_in(&list->protected, list->in, entry, &n, &protected) || !n)
+		return NULL;
+	return baleen_gate_text(BALEEN_GATE_NARROWED, &protected, text);
 }
 
 static void print_entry(const struct list *list, const struct baleen_rule_entry *entry)
 {
 	char key[BALEEN_RULE_ENTRY_TEXT + 1], since[ENTRY_TIME_TEXT], left[BALEEN_DURATION_TEXT];
+	char text[BALEEN_GATE_TEXT];
+	const char *exempt = exemption(list, entry, text);
 
 	if (!list->n)
 		say("%-10s %-20s %-16s %-19s %-8s %s\n", "RULE", "KEY", "ORIGIN", "SINCE", "LEFT",
 		    "REASON");
 	snprintf(key, sizeof(key), "%s%s", entry->is_exception ? "!" : "", entry->key);
-	say("%-10s %-20s %-16s %-19s %-8s %s\n", list->in->name, key, entry->origin,
+	say("%-10s %-20s %-16s %-19s %-8s %s", list->in->name, key, entry->origin,
 	    format_entry_time(entry->added_ms, since),
-	    entry->expires_ms ? format_span(entry->expires_ms - list->now_ms, left) : "-",
+	    has_ended(list, entry) ? "ended" :
+	    entry->expires_ms	   ? format_span(entry->expires_ms - list->now_ms, left) :
+				     "-",
 	    *entry->reason ? entry->reason : "-");
+	if (has_ended(list, entry))
+		say("; ended %s ago, in force until baleend or the next command",
+		    format_span(list->now_ms - entry->expires_ms, left));
+	say("%s%s\n", exempt ? "; " : "", exempt ? exempt : "");
 }
 
 static int add_entry(const struct baleen_rule_entry *entry, void *data)
 {
 	struct list *list = data;
+	char text[BALEEN_GATE_TEXT];
+	const char *exempt;
 	json_t *json;
 
 	if (!is_asked_for(list, entry))
@@ -138,9 +166,14 @@ static int add_entry(const struct baleen_rule_entry *entry, void *data)
 		json_object_set_new(json, "device", json_text(list->device));
 		json_object_set_new(json, "rule", json_text(list->in->name));
 		json_object_set_new(json, "left_ms",
+				    has_ended(list, entry) ?
+					    json_integer(0) :
 				    entry->expires_ms ?
 					    json_integer(entry->expires_ms - list->now_ms) :
 					    json_null());
+		json_object_set_new(json, "ended", json_boolean(has_ended(list, entry)));
+		exempt = exemption(list, entry, text);
+		json_object_set_new(json, "exempt", exempt ? json_text(exempt) : json_null());
 		json_array_append_new(list->json, json);
 	}
 	list->n++;
@@ -153,8 +186,8 @@ static int add_entry(const struct baleen_rule_entry *entry, void *data)
 static int list_rule(struct list *list, struct baleen_error *error)
 {
 	if (list->is_address && baleen_spec_is_address(list->in->key_spec))
-		return baleen_rule_entries_find(&list->state, list->in->name, &list->address,
-						list->now_ms, add_entry, list, error);
+		return baleen_rule_entries_find(&list->state, list->in->name, &list->address, 0,
+						add_entry, list, error);
 	return baleen_rule_entries_each(&list->state, list->in->name, list->origin, add_entry, list,
 					error);
 }
@@ -173,6 +206,22 @@ static int list_rules(struct list *list, const struct baleen_stored_rules *rules
 	return 0;
 }
 
+/* Could any rule that is listed have such a key? */
+static int check_key(const struct list *list, const struct baleen_stored_rules *rules)
+{
+	struct baleen_span span;
+	const char *reason;
+
+	if (!list->key || list->is_span)
+		return 0;
+	for (u32 i = 0; i < rules->n_rules; i++)
+		if ((!list->rule || !strcmp(list->rule, rules->rule[i].name)) &&
+		    !baleen_spec_is_address(rules->rule[i].key_spec))
+			return 0;
+	baleen_span_parse(list->key, strlen(list->key), &span, &reason);
+	return complain("'%s': %s", list->key, reason);
+}
+
 /* Asked for some that are not there is no match, as for match. */
 static int list_state(struct list *list)
 {
@@ -185,6 +234,10 @@ static int list_state(struct list *list)
 	if (list->rule && baleen_rule_store_find_rule(&rules, list->rule) < 0)
 		return complain("%s has no rule '%s': see 'baleen status %s'", list->device,
 				list->rule, baleen_shell_word(list->device).text);
+	if (check_key(list, &rules))
+		return EXIT_FAILED;
+	if (baleen_protected_load(&list->state, &list->protected, &error))
+		return complain("%s", error.text);
 	if (list_rules(list, &rules))
 		return EXIT_FAILED;
 	return finish_collected(list->json, is_filtered && !list->n ? EXIT_FAILED : EXIT_DONE);
@@ -202,6 +255,7 @@ static int run(int argc, char **argv)
 	if (err)
 		return complain("%s", error.text);
 	err = list_state(&list);
+	baleen_protected_free(&list.protected);
 	baleen_rule_store_close(&list.state);
 	return err;
 }
@@ -218,8 +272,9 @@ const struct command list_command = {
 	.name = "list",
 	.synopsis = "DEV[:RULE] [--origin NAME] [--ending TIME] [-j] [KEY]",
 	.help = "Lists the single entries of a rule, or of all rules of a device: bans and exceptions,\n"
-		"with origin, since when, how long still, and why. With KEY, an address, prefix or\n"
-		"range, those that hold it or a part of it. What lists hold is for 'baleen dump'.\n"
+		"with origin, since when, how long still, why, and what of them is never dropped. With\n"
+		"KEY, an address, prefix or range, those that hold it or a part of it. What lists hold is\n"
+		"for 'baleen dump'.\n"
 		"Exit: 0 listed; 1 also when KEY, --origin or --ending match nothing.\n",
 	.options = options,
 	.asks = { 1, 2, "DEV or DEV:RULE is asked for, and one KEY at most" },

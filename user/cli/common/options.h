@@ -65,15 +65,15 @@ int option_word(const struct option_use *use);
 
 /* --- what @parse can be ----------------------------------------------------- */
 
-int option_flag(const struct option_use *use);	 /* bool: true */
-int option_text(const struct option_use *use);	 /* const char *: the argument */
-int option_json(const struct option_use *use);	 /* json_t *: a new array */
-int option_rate(const struct option_use *use);	 /* double: from 0 to below 1 */
-int option_keys(const struct option_use *use);	 /* u64: a number of keys */
-int option_wait(const struct option_use *use);	 /* u64: ms, of seconds up to a day */
+int option_flag(const struct option_use *use);	  /* bool: true */
+int option_text(const struct option_use *use);	  /* const char *: the argument */
+int option_json(const struct option_use *use);	  /* json_t *: a new array */
+int option_rate(const struct option_use *use);	  /* double: from 0 to below 1 */
+int option_keys(const struct option_use *use);	  /* u64: a number of keys */
+int option_wait(const struct option_use *use);	  /* u64: ms, of seconds up to a day */
 int option_ifindex(const struct option_use *use); /* u32: number of a device */
-int option_absent(const struct option_use *use); /* refuses it: @words says why */
-int option_choice(const struct option_use *use); /* u32: place among the words */
+int option_absent(const struct option_use *use);  /* refuses it: @words says why */
+int option_choice(const struct option_use *use);  /* u32: place among the words */
 
 /* A row of a flag, and one of an option with an argument, whose data is a member of a
  * structure; behind the help may follow members of the row, such as .words.
@@ -93,6 +93,13 @@ int option_choice(const struct option_use *use); /* u32: place among the words *
 	      "wait so long for another command that changes it (10)")
 #define FORCE_OPTION(type, member) \
 	FLAG("force", 0, type, member, "also when this host would cut itself off")
+#define NARROW_OPTION(type, member)     \
+	FLAG("narrow", 0, type, member, \
+	     "ban what is left without addresses that are never dropped, those of this host and peers of its TCP sessions")
+#define WIDE_OPTION(type, member)                                                            \
+	FLAG("force", 0, type, member,                                                       \
+	     "also when this host would cut itself off, and what is wider than a /8 or, of " \
+	     "IPv6, a /32")
 
 /* --trace of @type: see cli/common/trace.h. */
 #define TRACE_OPTION(type, member)                                                          \

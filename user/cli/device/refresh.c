@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "cli/common/options.h"
+#include "deploy/deploy.h"
 #include "xdp/update.h"
 
 /**
@@ -15,12 +16,26 @@ struct refreshed {
 	u32 id;
 };
 
+/* The device follows its state, an edited never-drop list included. A state that cannot be opened
+ * is no reason to keep an old program.
+ */
+static void follow_state(const char *device)
+{
+	struct baleen_deploy deploy;
+
+	if (!baleen_deploy_open(&deploy, device, BALEEN_LOCK_TIMEOUT_MS, NULL))
+		baleen_deploy_close(&deploy);
+}
+
 static int refresh(const char *device, bool force, struct refreshed *refreshed,
 		   struct baleen_error *error)
 {
 	struct baleen_ruleset ruleset;
 	struct baleen_xdp xdp;
-	int err = baleen_xdp_open(&xdp, device, true, error);
+	int err;
+
+	follow_state(device);
+	err = baleen_xdp_open(&xdp, device, true, error);
 
 	if (err)
 		return err;

@@ -9,6 +9,11 @@ static bool is_configured(const struct baleen_stored_rule *rule)
 	return rule->guards_feeds;
 }
 
+static bool takes_out_host(const struct baleen_stored_rule *rule)
+{
+	return baleen_protected_of_feeds(rule, BALEEN_PROTECTED_HOST);
+}
+
 /* Rules of the state that get a new list, and of which this is true; a bit each. */
 static u32 find_rules(const struct baleen_device_session *session, const struct device_edit *edit,
 		      bool (*applies)(const struct baleen_stored_rule *rule))
@@ -32,7 +37,6 @@ static int edit_session(struct baleen_device_session *session, struct device_edi
 {
 	const struct baleen_xdp *xdp = &session->deploy.xdp;
 	struct baleen_ruleset *after = &edit->after;
-
 	if (!session->has_state && rules_refuse_words(edit->rules, xdp->device))
 		return EXIT_FAILED;
 	baleen_ruleset_from_config(&xdp->config, after);
@@ -45,7 +49,10 @@ static int edit_session(struct baleen_device_session *session, struct device_edi
 			    .ruleset = after,
 			    .xdp = xdp,
 			    .sessions = session->plan.rules.guard_sessions,
-			    .protects = find_rules(session, edit, baleen_protected_applies),
+			    .never_path =
+				    session->has_state ? session->plan.rules.never_path : NULL,
+			    .takes_out_never = find_rules(session, edit, is_configured),
+			    .protects = find_rules(session, edit, takes_out_host),
 			    .removes_special =
 				    find_rules(session, edit, baleen_rule_removes_special) },
 		    edit->rules, edit->is_forced))

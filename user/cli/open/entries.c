@@ -88,21 +88,7 @@ int entry_make(const char *text, u32 key_spec, u32 width, const struct entry_opt
 
 const char *entry_refusal(const struct baleen_rule_entry_change *change, char *text)
 {
-	const struct baleen_protected *protected = &change->protected;
-	char of_name[sizeof("an address of ") + sizeof(protected->what)];
-	const char *why = protected->what;
-
-	switch (protected->role) {
-	case BALEEN_PROTECTED_NEVER: why = "the never-drop list"; break;
-	case BALEEN_PROTECTED_NAME:
-		snprintf(of_name, sizeof(of_name), "an address of %s", protected->what);
-		why = of_name;
-		break;
-	case BALEEN_PROTECTED_PEER: why = "peer of a TCP session"; break;
-	default: break;
-	}
-	snprintf(text, ENTRY_REFUSAL, "%s is never dropped (%s)", protected->key, why);
-	return text;
+	return baleen_gate_text(change->answer, &change->protected, text);
 }
 
 /* The rule, of a state that is closed then; 0, or EXIT_FAILED after a message. */

@@ -100,6 +100,11 @@ static u32 sessions_of(const struct filter_ref *ref)
 	return ref->session->plan.rules.guard_sessions;
 }
 
+static const char *never_path_of(const struct filter_ref *ref)
+{
+	return ref->session->has_state ? ref->session->plan.rules.never_path : NULL;
+}
+
 static int guard_keys(const struct filter_ref *ref, const struct baleen_filter *keys,
 		      enum baleen_set_op op, bool is_forced)
 {
@@ -113,6 +118,7 @@ static int guard_keys(const struct filter_ref *ref, const struct baleen_filter *
 							  .delta = keys,
 							  .changed = ref->index,
 							  .op = op,
+							  .never_path = never_path_of(ref),
 							  .sessions = sessions_of(ref) },
 			  NULL, is_forced);
 }
@@ -129,6 +135,7 @@ static int guard_image(const struct filter_ref *ref, const struct baleen_filter 
 							  .ruleset = &ruleset,
 							  .xdp = xdp,
 							  .is_update = true,
+							  .never_path = never_path_of(ref),
 							  .sessions = sessions_of(ref) },
 			  NULL, is_forced);
 }

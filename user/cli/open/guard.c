@@ -4,6 +4,7 @@
 
 #include "cli/open/guard.h"
 #include "cli/open/list_file.h"
+#include "deploy/gate_live.h"
 #include "key/key_spec.h"
 
 /* --- false positives --------------------------------------------------------- */
@@ -62,6 +63,8 @@ int guard_host(const struct baleen_lockout_check *check, const struct rules *rul
 	struct baleen_error error;
 	int err = 0;
 
+	if (baleen_gate_never(check, &error))
+		return complain("%s: %s: nothing changed", check->device, error.text);
 	if (baleen_lockout_find(check, &found, &error))
 		return is_forced ? 0 : complain("%s", error.text);
 	for (size_t i = 0; i < found.n && i < MAX_NAMED; i++)
@@ -90,6 +93,7 @@ int guard_conf(const char *device, const struct baleen_stored_rules *rules,
 							  .ruleset = ruleset,
 							  .xdp = xdp,
 							  .is_update = true,
+							  .takes_out_never = ~0u,
 							  .sessions = rules->guard_sessions },
 			  NULL, force);
 }

@@ -19,6 +19,13 @@ static int finish(int err, const struct baleen_error *error)
 typedef int (*open_function)(struct baleen_device_session *session, const char *device, u64 wait_ms,
 			     struct baleen_error *error);
 
+void session_warn_never(const struct baleen_deploy *deploy)
+{
+	if (deploy->never_error.text[0])
+		complain("warning: %s: the never-drop list is what it was before",
+			 deploy->never_error.text);
+}
+
 static int open_waiting(open_function open, struct baleen_device_session *session,
 			const char *device, u64 wait_ms, struct baleen_error *error)
 {
@@ -31,21 +38,28 @@ static int open_waiting(open_function open, struct baleen_device_session *sessio
 	return open(session, device, wait_ms, error);
 }
 
+static int finish_open(int err, const struct baleen_device_session *session,
+		       const struct baleen_error *error)
+{
+	if (!err && session->has_state)
+		session_warn_never(&session->deploy);
+	return finish(err, error);
+}
+
 int session_open(struct baleen_device_session *session, const char *device, u64 wait_ms)
 {
 	struct baleen_error error;
+	int err = open_waiting(baleen_device_session_open, session, device, wait_ms, &error);
 
-	return finish(open_waiting(baleen_device_session_open, session, device, wait_ms, &error),
-		      &error);
+	return finish_open(err, session, &error);
 }
 
 int session_open_state(struct baleen_device_session *session, const char *device, u64 wait_ms)
 {
 	struct baleen_error error;
+	int err = open_waiting(baleen_device_session_open_state, session, device, wait_ms, &error);
 
-	return finish(open_waiting(baleen_device_session_open_state, session, device, wait_ms,
-				   &error),
-		      &error);
+	return finish_open(err, session, &error);
 }
 
 int session_find(struct baleen_device_session *session, const char *device, u64 wait_ms)
@@ -53,7 +67,7 @@ int session_find(struct baleen_device_session *session, const char *device, u64 
 	struct baleen_error error;
 	int err = open_waiting(baleen_device_session_open, session, device, wait_ms, &error);
 
-	return err == -ENOENT ? err : finish(err, &error);
+	return err == -ENOENT ? err : finish_open(err, session, &error);
 }
 
 /* --- changes --------------------------------------------------------------- */

@@ -17,6 +17,9 @@ int session_open_state(struct baleen_device_session *session, const char *device
 /* session_open(), but -ENOENT without a message when it is not attached. */
 int session_find(struct baleen_device_session *session, const char *device, u64 wait_ms);
 
+/* Says why an edited never-drop list is not followed, if it is not. */
+void session_warn_never(const struct baleen_deploy *deploy);
+
 /* Says when what a command has changed could not be written to the disk; EXIT_UNKEPT then, else
  * EXIT_DONE.
  */

@@ -151,15 +151,16 @@ int baleen_bans_remember(struct baleen_bans *bans, const struct baleen_rule_entr
 
 /* --- put ------------------------------------------------------------------- */
 
-static int put_one(struct baleen_bans *bans, struct baleen_ban_rule *rule, bool forces,
-		   struct baleen_error *error)
+static int put_one(struct baleen_bans *bans, struct baleen_ban_rule *rule,
+		   const struct baleen_ban_word *word, struct baleen_error *error)
 {
 	struct baleen_batch batch = { .rule = rule->rule.name,
 				      .change = rule->change,
 				      .n = rule->n_changes,
 				      .host = &bans->host[rule->deploy],
-				      .cuts_sessions = true,
-				      .forces = forces };
+				      .cuts_sessions = !word->narrows,
+				      .forces = word->forces,
+				      .narrows = word->narrows };
 	int err = rule->n_changes ?
 			  baleen_deploy_batch(&bans->deploy[rule->deploy], &batch, error) :
 			  0;
@@ -179,12 +180,9 @@ static int put_back(struct baleen_bans *bans, const struct baleen_ban_rule *rule
 {
 	size_t n = rule->n_changes + rule->n_before;
 	struct baleen_rule_entry_change *change = calloc(n, sizeof(*change));
-	struct baleen_batch batch = { .rule = rule->rule.name,
-				      .change = change,
-				      .n = n,
-				      .cuts_sessions = true,
-				      .forces = true,
-				      .puts_back = true };
+	struct baleen_batch batch = {
+		.rule = rule->rule.name, .change = change, .n = n, .asker = BALEEN_ASKER_UNDO
+	};
 	int err;
 
 	if (!change)
@@ -215,11 +213,11 @@ static void put_all_back(struct baleen_bans *bans, size_t n, struct baleen_error
 	}
 }
 
-int baleen_bans_put(struct baleen_bans *bans, bool forces, const struct baleen_ban_rule **refused,
-		    struct baleen_error *error)
+int baleen_bans_put(struct baleen_bans *bans, const struct baleen_ban_word *word,
+		    const struct baleen_ban_rule **refused, struct baleen_error *error)
 {
 	for (size_t i = 0; i < bans->n_rules; i++) {
-		int err = put_one(bans, &bans->rule[i], forces, error);
+		int err = put_one(bans, &bans->rule[i], word, error);
 
 		if (!err)
 			continue;

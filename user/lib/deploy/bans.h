@@ -87,9 +87,19 @@ int baleen_bans_remember(struct baleen_bans *bans, const struct baleen_rule_entr
 			 struct baleen_error *error);
 
 /**
+ * struct baleen_ban_word - what a person says with a ban
+ * @forces: --force, as in struct baleen_batch
+ * @narrows: --narrow
+ */
+struct baleen_ban_word {
+	bool forces;
+	bool narrows;
+};
+
+/**
  * baleen_bans_put() - make the changes of all rules, or of none
  * @bans: all keys of the changes are remembered
- * @forces: as in struct baleen_batch
+ * @word: what was said with it
  * @refused: filled in: the rule that must not have it, with -EPERM; may be NULL
  * @error: filled in on failure
  *
@@ -98,7 +108,7 @@ int baleen_bans_remember(struct baleen_bans *bans, const struct baleen_rule_entr
  * Return: 0; -EPERM when a key is withheld from a rule, as its change tells; a negative
  * errno.
  */
-int baleen_bans_put(struct baleen_bans *bans, bool forces, const struct baleen_ban_rule **refused,
-		    struct baleen_error *error);
+int baleen_bans_put(struct baleen_bans *bans, const struct baleen_ban_word *word,
+		    const struct baleen_ban_rule **refused, struct baleen_error *error);
 
 #endif /* BALEEN_BANS_H */

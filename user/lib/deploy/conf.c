@@ -45,6 +45,12 @@ const char *baleen_conf_dir(void)
 	return dir && *dir ? dir : BALEEN_CONF_ROOT;
 }
 
+void baleen_conf_never_path(char *path, size_t n_bytes)
+{
+	if (snprintf(path, n_bytes, "%s/" BALEEN_NEVER_FILE, baleen_conf_dir()) >= (int)n_bytes)
+		path[0] = '\0';
+}
+
 int baleen_conf_path(const char *device, char *path, size_t n_bytes)
 {
 	int n = snprintf(path, n_bytes, "%s/%s" BALEEN_CONF_SUFFIX, baleen_conf_dir(), device);

@@ -159,6 +159,13 @@ int baleen_conf_is_of(const struct baleen_conf *conf, const char *device, const 
 		      struct baleen_error *error);
 
 /**
+ * baleen_conf_never_path() - the never-drop list of who names no other
+ * @path: filled in; empty when it is too long
+ * @n_bytes: room
+ */
+void baleen_conf_never_path(char *path, size_t n_bytes);
+
+/**
  * baleen_conf_dir() - where configurations are
  *
  * Return: BALEEN_CONF_DIR of the environment, or BALEEN_CONF_ROOT.

@@ -263,7 +263,7 @@ int baleen_conf_look(struct baleen_conf_apply *apply, struct baleen_error *error
 
 static bool is_of_device(const struct baleen_conf_change *change)
 {
-	return change->kind <= BALEEN_CONF_LIVE;
+	return change->kind <= BALEEN_CONF_LIVE || change->kind == BALEEN_CONF_NEVER;
 }
 
 static bool has_kind(const struct baleen_conf_plan *plan, enum baleen_conf_change_kind kind)

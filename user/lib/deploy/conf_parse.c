@@ -479,9 +479,7 @@ int baleen_conf_parse(const char *text, size_t n_bytes, const char *name, struct
 
 	if (!parsed.text)
 		return baleen_fail(error, ENOMEM, "%s: no memory", name);
-	if (snprintf(parsed.rules.never_path, sizeof(parsed.rules.never_path), "%s/%s",
-		     baleen_conf_dir(), BALEEN_NEVER_FILE) >= (int)sizeof(parsed.rules.never_path))
-		parsed.rules.never_path[0] = '\0';
+	baleen_conf_never_path(parsed.rules.never_path, sizeof(parsed.rules.never_path));
 	err = parse_lines(&parser, text, n_bytes);
 	if (!err)
 		err = check(&parser);

@@ -113,7 +113,7 @@ static int compare_never(struct comparison *work, bool *differs)
 	*differs = ret;
 	if (!*differs)
 		return 0;
-	return add_change(work, BALEEN_CONF_POLICY, "", "never %s", *path ? path : "none");
+	return add_change(work, BALEEN_CONF_NEVER, "", "never %s", *path ? path : "none");
 }
 
 /* Other names, or else other answers for the same. */

@@ -23,7 +23,8 @@
  * @BALEEN_CONF_ATTACH: the device has no filter in force
  * @BALEEN_CONF_KEEP: what was attached by hand is put on again at boot from now on
  * @BALEEN_CONF_LIVE: the device has other rules than its state, or a killed writer's
- * @BALEEN_CONF_POLICY: default, dry run, sampling, mode, place, never-drop list and names
+ * @BALEEN_CONF_NEVER: the never-drop list: another one, or what it has; policy, too
+ * @BALEEN_CONF_POLICY: default, dry run, sampling, mode, place, never-drop names
  * @BALEEN_CONF_RULE_ADDED: a rule
  * @BALEEN_CONF_RULE_REMOVED: a rule, with its feeds and single entries
  * @BALEEN_CONF_RULE_MOVED: its place among the others
@@ -37,6 +38,7 @@ enum baleen_conf_change_kind {
 	BALEEN_CONF_ATTACH,
 	BALEEN_CONF_KEEP,
 	BALEEN_CONF_LIVE,
+	BALEEN_CONF_NEVER,
 	BALEEN_CONF_POLICY,
 	BALEEN_CONF_RULE_ADDED,
 	BALEEN_CONF_RULE_REMOVED,

@@ -13,6 +13,7 @@ const char *baleen_conf_change_text(enum baleen_conf_change_kind kind)
 		[BALEEN_CONF_ATTACH] = "attach",
 		[BALEEN_CONF_KEEP] = "keep",
 		[BALEEN_CONF_LIVE] = "live",
+		[BALEEN_CONF_NEVER] = "policy",
 		[BALEEN_CONF_POLICY] = "policy",
 		[BALEEN_CONF_RULE_ADDED] = "rule-added",
 		[BALEEN_CONF_RULE_REMOVED] = "rule-removed",

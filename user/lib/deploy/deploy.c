@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "deploy/deploy.h"
+#include "deploy/protect.h"
 #include "xdp/stale_pins.h"
 
 /* --- open ------------------------------------------------------------------ */
@@ -38,6 +39,38 @@ static int repair(struct baleen_deploy *deploy, struct baleen_error *error)
 	return err;
 }
 
+static bool has_to_rebuild(const struct baleen_deploy_plan *plan)
+{
+	for (u32 i = 0; i < plan->rules.n_rules; i++)
+		if (plan->rebuild[i])
+			return true;
+	return false;
+}
+
+/* Follow a never-drop list that was edited. One that cannot be read, or put in force, is no reason
+ * to refuse other changes: the last good one stays.
+ */
+static void follow_never(struct baleen_deploy *deploy)
+{
+	struct baleen_deploy_plan plan = { 0 };
+	struct baleen_error *error = &deploy->never_error;
+	int err = baleen_rule_store_get_rules(&deploy->state, &plan.rules, error);
+
+	if (err || !plan.rules.n_rules ||
+	    !baleen_protected_never_is_stale(&deploy->state, plan.rules.never_path))
+		return;
+	err = baleen_rule_store_begin(&deploy->state, error);
+	if (err)
+		return;
+	err = baleen_protect_never(&deploy->state, &plan, error);
+	if (err)
+		baleen_rule_store_rollback(&deploy->state);
+	else if (has_to_rebuild(&plan) && deploy->has_xdp)
+		baleen_deploy_put(deploy, &plan, NULL, NULL, NULL, error);
+	else
+		baleen_rule_store_commit(&deploy->state, error);
+}
+
 int baleen_deploy_open(struct baleen_deploy *deploy, const char *device, u64 timeout_ms,
 		       struct baleen_error *error)
 {
@@ -54,6 +87,7 @@ int baleen_deploy_open(struct baleen_deploy *deploy, const char *device, u64 tim
 		baleen_deploy_close(&opened);
 		return err;
 	}
+	follow_never(&opened);
 	/* On a full disk the rows stay, and mean nothing. */
 	baleen_deploy_expire(&opened, baleen_now_ms(), &n, NULL);
 	*deploy = opened;

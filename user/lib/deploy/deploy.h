@@ -9,6 +9,7 @@
 #define BALEEN_DEPLOY_H
 
 #include "deploy/deploy_step.h"
+#include "deploy/gate.h"
 
 /**
  * baleen_deploy_open() - become the only writer of a device with a state
@@ -47,14 +48,16 @@ enum baleen_rule_entry_op {
  * @op: the operation
  * @entry: the entry
  * @result: filled in: 0; -EEXIST when a put found one of this key and origin (and
- *          renewed it); -ENOENT when there was none to remove; -EPERM when it is
- *          withheld and so was not added
- * @protected: filled in with -EPERM
+ *          renewed it); -ENOENT when there was none to remove; -EPERM when the door
+ *          refused it, and so it was not added
+ * @answer: filled in: what the door said
+ * @protected: filled in where that is about what is protected
  */
 struct baleen_rule_entry_change {
 	enum baleen_rule_entry_op op;
 	struct baleen_rule_entry entry;
 	int result;
+	enum baleen_gate_answer answer;
 	struct baleen_protected protected;
 };
 
@@ -63,9 +66,10 @@ struct baleen_rule_entry_change {
  * @rule: name of the rule
  * @change: the changes, in order
  * @n: how many
+ * @asker: who asks
  * @cuts_sessions: peers of TCP sessions may be banned
- * @forces: what is withheld is added all the same, to a rule whose feeds are not
- *          guarded
+ * @forces: --force, as struct baleen_gate has it
+ * @narrows: --narrow
  * @snapshot_of: all entries of this origin that are not put by the batch are
  *               forgotten; NULL to leave them
  * @flush_of: all entries of this origin are forgotten first, of every origin when
@@ -74,7 +78,6 @@ struct baleen_rule_entry_change {
  *        NULL for a survey of the batch's own
  * @atomic: derived anew and put on in one step, also what could change in place
  * @is_trial: results are filled in as if, and nothing changes
- * @puts_back: what is added was there before, so it may have the origin of widen.h, too
  * @n_flushed: filled in: entries that @snapshot_of or @flush_of made go
  * @in_place: filled in: the live map was changed in place, not replaced
  * @widened: filled in: a prefix that is banned now because of the bans in it (widen.h), the
@@ -84,14 +87,15 @@ struct baleen_batch {
 	const char *rule;
 	struct baleen_rule_entry_change *change;
 	size_t n;
+	enum baleen_asker asker;
 	bool cuts_sessions;
 	bool forces;
+	bool narrows;
 	const char *snapshot_of;
 	const char *flush_of;
 	struct baleen_host *host;
 	bool atomic;
 	bool is_trial;
-	bool puts_back;
 	u64 n_flushed;
 	bool in_place;
 	char widened[BALEEN_RULE_ENTRY_TEXT];

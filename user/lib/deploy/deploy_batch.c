@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "deploy/deploy_rows.h"
+#include "deploy/protect.h"
 #include "state/unkept.h"
 #include "util/array.h"
 
@@ -13,20 +14,24 @@
  * struct work - a batch on its way
  * @rows: what it does to rows
  * @batch: what to do
- * @guards: additions are asked about
+ * @gate: the door to the rule
+ * @prefix_gate: the same for prefixes that nobody asked for
+ * @has_prefix_gate: it is open
  * @own_host: addresses of this host, when the caller has none
- * @protected: keys that must not be added
- * @all: the same with all peers, for prefixes; loaded when one is asked about
- * @has_all: it is
+ * @at: the next change that the door is asked about
+ * @is_narrowed: an entry is taken without what is protected in it
+ * @plan: the rules that are derived anew for that
  */
 struct work {
 	struct baleen_deploy_rows rows;
 	struct baleen_batch *batch;
-	bool guards;
+	struct baleen_gate gate;
+	struct baleen_gate prefix_gate;
+	bool has_prefix_gate;
 	struct baleen_host own_host;
-	struct baleen_protected_set protected;
-	struct baleen_protected_set all;
-	bool has_all;
+	size_t at;
+	bool is_narrowed;
+	struct baleen_deploy_plan plan;
 };
 
 static struct baleen_rule_store *state_of(const struct work *work)
@@ -34,37 +39,23 @@ static struct baleen_rule_store *state_of(const struct work *work)
 	return &work->rows.deploy->state;
 }
 
-/* --- what must not be added ------------------------------------------------- */
+/* --- the door --------------------------------------------------------------- */
 
-static int start_guard(struct work *work)
+static struct baleen_gate make_gate(struct work *work)
 {
-	const struct baleen_stored_rule *rule = baleen_deploy_rows_rule(&work->rows);
-	struct baleen_host *host = work->batch->host ? work->batch->host : &work->own_host;
+	const struct baleen_batch *batch = work->batch;
 
-	work->guards = rule->action == BALEEN_ACTION_DROP &&
-		       baleen_spec_is_address(rule->key_spec) &&
-		       (rule->guards_feeds || !work->batch->forces);
-	if (!work->guards)
-		return 0;
-	return baleen_protected_load_now(state_of(work),
-					 work->batch->cuts_sessions ?
-						 BALEEN_GUARD_NONE :
-						 work->rows.rules.guard_sessions,
-					 host, &work->protected, work->rows.error);
-}
-
-/* The first part of what is withheld that a set of keys meets. */
-static int find_protected(struct work *work, const struct baleen_list *keys, bool *is_found,
-			  struct baleen_protected *protected)
-{
-	u32 n_roles = work->batch->cuts_sessions ? BALEEN_PROTECTED_PEER : BALEEN_N_WITHHELD;
-	u64 n = 0;
-
-	for (u32 role = 0; role < n_roles && !n; role++)
-		if (baleen_protected_meets(&work->protected, role, keys, &n, protected))
-			return baleen_no_memory(work->rows.error);
-	*is_found = n;
-	return 0;
+	return (struct baleen_gate){
+		.state = state_of(work),
+		.rule = baleen_deploy_rows_rule(&work->rows),
+		.asker = batch->asker,
+		.forces = batch->forces,
+		.narrows = batch->narrows,
+		.cuts_sessions = batch->cuts_sessions,
+		.sessions = work->rows.rules.guard_sessions,
+		.host = batch->host ? batch->host : &work->own_host,
+		.error = work->rows.error,
+	};
 }
 
 static bool is_addition(const struct baleen_rule_entry_change *change)
@@ -72,51 +63,49 @@ static bool is_addition(const struct baleen_rule_entry_change *change)
 	return change->op == BALEEN_RULE_ENTRY_PUT && !change->entry.is_exception;
 }
 
-/* The same of the keys that some changes add. */
-static int find_protected_in(struct work *work, const struct baleen_rule_entry_change *change,
-			     size_t n, bool *is_found, struct baleen_protected *protected)
+static const struct baleen_rule_entry *next_addition(void *data)
 {
-	struct baleen_list keys = { .key_spec = BALEEN_KEY_SRC };
-	const char *reason = "";
-	int err = 0;
+	struct work *work = data;
 
-	for (size_t i = 0; i < n && !err; i++)
-		if (is_addition(&change[i]))
-			err = baleen_list_add(&keys, change[i].entry.key, &reason);
-	if (!err)
-		err = baleen_list_finish(&keys);
-	if (err == -ENOMEM)
-		err = baleen_no_memory(work->rows.error);
-	else if (err)
-		err = baleen_fail(work->rows.error, -err, "a key of an entry: %s", reason);
-	else
-		err = find_protected(work, &keys, is_found, protected);
-	baleen_list_free(&keys);
-	return err;
+	while (work->at < work->batch->n) {
+		const struct baleen_rule_entry_change *change = &work->batch->change[work->at++];
+
+		if (is_addition(change))
+			return &change->entry;
+	}
+	return NULL;
 }
 
-static int refuse_one(struct work *work, struct baleen_rule_entry_change *change)
+static int ask(struct work *work, struct baleen_rule_entry_change *change)
 {
-	bool is_found = false;
-	int err = find_protected_in(work, change, 1, &is_found, &change->protected);
+	enum baleen_gate_answer answer;
+	int err = baleen_gate_ask(&work->gate, &change->entry, &answer, &change->protected);
 
-	if (!err && is_found)
+	if (err)
+		return err;
+	change->answer = answer;
+	if (answer == BALEEN_GATE_NARROWED)
+		work->is_narrowed = true;
+	else if (answer != BALEEN_GATE_OPEN)
 		change->result = -EPERM;
-	return err;
+	return 0;
 }
 
-/* Most batches hold nothing of it: asked as a whole first. */
-static int refuse_protected(struct work *work)
+/* Entries are narrowed by the addresses of now, which the state has from here on. */
+static int ask_all(struct work *work)
 {
-	struct baleen_batch *batch = work->batch;
-	struct baleen_protected ignored;
-	bool is_found = false;
-	int err = start_guard(work);
+	bool meets;
+	int err;
 
-	if (!err && work->guards)
-		err = find_protected_in(work, batch->change, batch->n, &is_found, &ignored);
-	for (size_t i = 0; i < batch->n && !err && is_found; i++)
-		err = refuse_one(work, &batch->change[i]);
+	work->gate = make_gate(work);
+	err = baleen_gate_open(&work->gate);
+	if (!err)
+		err = baleen_gate_meets(&work->gate, next_addition, work, &meets);
+	for (size_t i = 0; i < work->batch->n && !err && meets; i++)
+		if (is_addition(&work->batch->change[i]))
+			err = ask(work, &work->batch->change[i]);
+	if (!err && work->is_narrowed)
+		err = baleen_protect(state_of(work), &work->plan, NULL, work->rows.error);
 	return err;
 }
 
@@ -126,26 +115,27 @@ static int refuse_protected(struct work *work)
 static int refuse_prefix(void *data, const struct baleen_rule_entry *entry, bool *is_refused)
 {
 	struct work *work = data;
-	struct baleen_host *host = work->batch->host ? work->batch->host : &work->own_host;
-	struct baleen_list keys = { .key_spec = BALEEN_KEY_SRC };
-	struct baleen_protected protected;
-	const char *reason;
-	u64 n = 0;
+	struct baleen_rule_entry asked = *entry;
+	enum baleen_gate_answer answer;
+	struct baleen_protected ignored;
 	int err = 0;
 
-	if (!work->has_all)
-		err = baleen_protected_load_now(state_of(work), work->rows.rules.guard_sessions,
-						host, &work->all, work->rows.error);
-	work->has_all = !err;
-	if (!err && (baleen_list_add(&keys, entry->key, &reason) || baleen_list_finish(&keys)))
-		err = baleen_no_memory(work->rows.error);
-	for (u32 role = 0; role < BALEEN_N_WITHHELD && !n && !err; role++)
-		err = baleen_protected_meets(&work->all, role, &keys, &n, &protected);
-	baleen_list_free(&keys);
-	*is_refused = n;
-	if (!err && !n)
+	if (!work->has_prefix_gate) {
+		work->prefix_gate = make_gate(work);
+		work->prefix_gate.asker = BALEEN_ASKER_TYPED;
+		work->prefix_gate.forces = work->prefix_gate.narrows = false;
+		work->prefix_gate.cuts_sessions = false;
+		err = baleen_gate_open(&work->prefix_gate);
+		work->has_prefix_gate = !err;
+	}
+	if (!err)
+		err = baleen_gate_ask(&work->prefix_gate, &asked, &answer, &ignored);
+	if (err)
+		return err;
+	*is_refused = answer != BALEEN_GATE_OPEN;
+	if (!*is_refused)
 		strcpy(work->batch->widened, entry->key);
-	return err;
+	return 0;
 }
 
 /* --- rows ------------------------------------------------------------------ */
@@ -300,8 +290,9 @@ static bool is_reserved(const char *origin)
 static int check_origins(const struct work *work)
 {
 	const struct baleen_batch *batch = work->batch;
+	bool may_have_any = batch->asker == BALEEN_ASKER_UNDO || batch->asker == BALEEN_ASKER_FLEET;
 
-	for (size_t i = 0; i < batch->n && !batch->puts_back; i++)
+	for (size_t i = 0; i < batch->n && !may_have_any; i++)
 		if (batch->change[i].op == BALEEN_RULE_ENTRY_PUT &&
 		    is_reserved(batch->change[i].entry.origin))
 			return baleen_fail(work->rows.error, EINVAL,
@@ -320,6 +311,8 @@ static int start_batch(struct work *work)
 	if (err)
 		return err;
 	index = baleen_rule_store_find_rule(&work->rows.rules, work->batch->rule);
+	work->plan.rules = work->rows.rules;
+	work->rows.rebuild = work->plan.rebuild;
 	if (index >= 0)
 		return baleen_deploy_rows_start(&work->rows, index, baleen_now_ms());
 	return baleen_fail(work->rows.error, ENOENT, "%s has no rule '%s'", state_of(work)->device,
@@ -328,7 +321,7 @@ static int start_batch(struct work *work)
 
 static int change_state(struct work *work)
 {
-	int err = refuse_protected(work);
+	int err = ask_all(work);
 
 	if (!err)
 		err = flush_rows(work);
@@ -344,7 +337,7 @@ static int put(void *data, struct baleen_error *error)
 	struct work *work = data;
 
 	work->rows.dirty.error = error;
-	return baleen_dirty_keys_agree(&work->rows.dirty, work->batch->atomic,
+	return baleen_dirty_keys_agree(&work->rows.dirty, work->batch->atomic || work->is_narrowed,
 				       &work->batch->in_place);
 }
 
@@ -380,15 +373,17 @@ static int run_batch(struct baleen_deploy *deploy, struct baleen_batch *batch,
 	struct work work = { .rows = { .deploy = deploy, .error = error }, .batch = batch };
 	int err;
 
-	for (size_t i = 0; i < batch->n; i++)
+	for (size_t i = 0; i < batch->n; i++) {
 		batch->change[i].result = 0;
+		batch->change[i].answer = BALEEN_GATE_OPEN;
+	}
 	batch->n_flushed = 0;
 	batch->in_place = true;
 	batch->widened[0] = '\0';
 	err = run(&work);
 	baleen_deploy_rows_end(&work.rows);
-	baleen_protected_free(&work.protected);
-	baleen_protected_free(&work.all);
+	baleen_gate_close(&work.gate);
+	baleen_gate_close(&work.prefix_gate);
 	baleen_host_free(&work.own_host);
 	return err;
 }

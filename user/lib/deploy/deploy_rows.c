@@ -12,6 +12,7 @@ int baleen_deploy_rows_start(struct baleen_deploy_rows *rows, u32 index, u64 now
 						  .rules = &rows->rules,
 						  .index = index,
 						  .now_ms = now_ms,
+						  .rebuild = rows->rebuild,
 						  .error = rows->error };
 	rows->is_changed = false;
 	rows->n_prefixes = 0;

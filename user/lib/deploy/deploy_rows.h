@@ -17,9 +17,10 @@
  * @is_changed: a row was changed
  * @prefix: prefixes in which bans came or went, and that the rule may widen them to
  * @n_prefixes: how many
+ * @rebuild: other rules that are derived anew in the same step; NULL for none
  * @error: the caller's
  *
- * @deploy, @rules and @error are given.
+ * @deploy, @rules, @rebuild and @error are given.
  */
 struct baleen_deploy_rows {
 	struct baleen_deploy *deploy;
@@ -28,6 +29,7 @@ struct baleen_deploy_rows {
 	bool is_changed;
 	struct baleen_widen_prefix *prefix;
 	size_t n_prefixes;
+	const bool *rebuild;
 	struct baleen_error *error;
 };
 

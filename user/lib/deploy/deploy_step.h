@@ -20,11 +20,13 @@
  * @state: opened for writing
  * @has_xdp: the device is attached, and @xdp opened for writing
  * @xdp: the device
+ * @never_error: why an edited never-drop list is not followed; empty for none
  */
 struct baleen_deploy {
 	struct baleen_rule_store state;
 	bool has_xdp;
 	struct baleen_xdp xdp;
+	struct baleen_error never_error;
 };
 
 /**

@@ -30,8 +30,7 @@
  * @n_waiting: how many
  * @has_image: there are images among the feeds
  * @image: the union of these
- * @keys: single entries
- * @exceptions: what exceptions among these cover
+ * @entries: single entries
  * @derived: the outcome
  * @n_listed: entries of the feed, if there is one; the image tells it
  * @n_covered: of them, superfluous ones
@@ -47,8 +46,7 @@ struct derivation {
 	u32 n_waiting;
 	bool has_image;
 	struct baleen_filter image;
-	struct baleen_list keys;
-	struct baleen_list exceptions;
+	struct baleen_entry_lists entries;
 	struct baleen_derived derived;
 	u64 n_listed, n_covered;
 	struct baleen_error *error;
@@ -202,33 +200,66 @@ static int guard_feeds(struct derivation *work, struct baleen_list *set)
 
 	if (baleen_rule_removes_special(work->rule) && baleen_special_remove(set, &removed))
 		return baleen_no_memory(work->error);
-	return baleen_protected_applies(work->rule) ?
+	return baleen_protected_of_feeds(work->rule, BALEEN_PROTECTED_PEER) ?
 		       remove_protected(work, set, BALEEN_PROTECTED_PEER) :
 		       0;
 }
 
+/* An entry alone yields: from feeds, and from all that is in the set at the end, something else
+ * may be taken.
+ */
+static int guard_entries(struct derivation *work, u32 yields)
+{
+	struct baleen_list *keys = &work->entries.keys[yields];
+	int err = 0;
+
+	if (yields & BALEEN_YIELDS_HOST)
+		err = remove_protected(work, keys, BALEEN_PROTECTED_HOST);
+	if (!err && yields & BALEEN_YIELDS_PEERS)
+		err = remove_protected(work, keys, BALEEN_PROTECTED_PEER);
+	return err;
+}
+
 static int add_entries(struct derivation *work, struct baleen_list *set)
 {
-	if ((!baleen_list_is_empty(&work->exceptions) &&
-	     baleen_list_subtract(set, &work->exceptions)) ||
-	    baleen_list_unite(set, &work->keys))
+	int err = 0;
+
+	if (!baleen_list_is_empty(&work->entries.exceptions) &&
+	    baleen_list_subtract(set, &work->entries.exceptions))
 		return baleen_no_memory(work->error);
-	return 0;
+	for (u32 yields = 0; yields < BALEEN_N_YIELDS && !err; yields++) {
+		err = guard_entries(work, yields);
+		if (!err && baleen_list_unite(set, &work->entries.keys[yields]))
+			err = baleen_no_memory(work->error);
+	}
+	return err;
+}
+
+/* Whatever it came by. */
+static bool is_never_held(const struct derivation *work, enum baleen_protected_role role)
+{
+	return role != BALEEN_PROTECTED_PEER && baleen_protected_of_entry(work->rule, 0, role);
 }
 
 static int guard_set(struct derivation *work, struct baleen_list *set)
 {
-	int err = remove_protected(work, set, BALEEN_PROTECTED_NEVER);
+	int err = 0;
 
-	if (!err)
-		err = remove_protected(work, set, BALEEN_PROTECTED_NAME);
-	return err ? err : remove_protected(work, set, BALEEN_PROTECTED_HOST);
+	for (u32 role = 0; role < BALEEN_N_WITHHELD && !err; role++)
+		if (is_never_held(work, role))
+			err = remove_protected(work, set, role);
+	return err;
 }
 
 static u64 room(const struct derivation *work, u64 n)
 {
-	u64 n_single_entries = work->keys.n_ip4 + work->keys.n_ip6 + work->keys.n_key;
-	u64 spare = (work->is_roomy ? n : n_single_entries) * (SPARE_SHARE - 1) + SPARE_KEYS;
+	u64 n_single_entries = 0, spare;
+
+	for (u32 yields = 0; yields < BALEEN_N_YIELDS; yields++)
+		n_single_entries += work->entries.keys[yields].n_ip4 +
+				    work->entries.keys[yields].n_ip6 +
+				    work->entries.keys[yields].n_key;
+	spare = (work->is_roomy ? n : n_single_entries) * (SPARE_SHARE - 1) + SPARE_KEYS;
 
 	return n + spare > work->rule->capacity ? n + spare : work->rule->capacity;
 }
@@ -362,9 +393,9 @@ static int cut_feeds(struct derivation *work)
 {
 	int err = cut_special(work);
 
-	if (!err && baleen_protected_applies(work->rule))
+	if (!err && baleen_protected_of_feeds(work->rule, BALEEN_PROTECTED_PEER))
 		err = cut_protected(work, BALEEN_PROTECTED_PEER);
-	return err ? err : cut_image(work, &work->exceptions, false, NULL);
+	return err ? err : cut_image(work, &work->entries.exceptions, false, NULL);
 }
 
 static int unite_image(struct derivation *work, const struct baleen_list *set)
@@ -389,12 +420,9 @@ static int derive_of_image(struct derivation *work, struct baleen_filter *filter
 		err = add_entries(work, set);
 	if (!err)
 		err = unite_image(work, set);
-	if (!err)
-		err = cut_protected(work, BALEEN_PROTECTED_NEVER);
-	if (!err)
-		err = cut_protected(work, BALEEN_PROTECTED_NAME);
-	if (!err)
-		err = cut_protected(work, BALEEN_PROTECTED_HOST);
+	for (u32 role = 0; role < BALEEN_N_WITHHELD && !err; role++)
+		if (is_never_held(work, role))
+			err = cut_protected(work, role);
 	if (err)
 		return err;
 	*filter = work->image;
@@ -412,11 +440,10 @@ static int prepare(struct derivation *work)
 	if (baleen_protected_applies(rule))
 		err = baleen_protected_load(work->state, &work->protected, work->error);
 	work->waiting[0].key_spec = rule->key_spec;
-	work->keys.key_spec = work->exceptions.key_spec = rule->key_spec;
 	if (err || rule->is_any)
 		return err;
 	err = baleen_rule_entries_to_lists(work->state, rule->name, rule->key_spec, work->now_ms,
-					   &work->keys, &work->exceptions, work->error);
+					   &work->entries, work->error);
 	work->derived.n_single_entries = baleen_rule_entries_count(work->state, rule->name, NULL);
 	return err ? err : read_feeds(work);
 }
@@ -425,8 +452,7 @@ static void clean(struct derivation *work)
 {
 	for (u32 i = 0; i < MAX_WAITING; i++)
 		baleen_list_free(&work->waiting[i]);
-	baleen_list_free(&work->keys);
-	baleen_list_free(&work->exceptions);
+	baleen_entry_lists_free(&work->entries);
 	baleen_filter_free(&work->image);
 	baleen_protected_free(&work->protected);
 }

@@ -13,30 +13,86 @@
 
 /* --- single entries -------------------------------------------------------- */
 
-static int copy_first(const struct baleen_rule_entry *entry, void *data)
-{
-	enum baleen_decision *decision = data;
+/**
+ * struct look - the entry that decides of a key
+ * @state: opened
+ * @rule: the rule
+ * @key: the key
+ * @has_roles: @roles is known: no entry may have to yield
+ * @roles: bits of enum baleen_protected_role, of HOST and PEER, that the key is of
+ * @decision: what the entry says
+ * @has_yielded: one had to, to @yielded
+ * @yielded: why the key is protected
+ * @error: the caller's
+ */
+struct look {
+	const struct baleen_rule_store *state;
+	const struct baleen_stored_rule *rule;
+	const struct baleen_key *key;
+	bool has_roles;
+	u32 roles;
+	enum baleen_decision decision;
+	bool has_yielded;
+	enum baleen_protected_role yielded;
+	struct baleen_error *error;
+};
 
-	*decision = baleen_decision_of(entry);
+static int find_roles(struct look *look)
+{
+	struct baleen_protected_set set;
+	int err = baleen_protected_load(look->state, &set, look->error);
+
+	if (err)
+		return err;
+	for (u32 role = BALEEN_PROTECTED_HOST; role <= BALEEN_PROTECTED_PEER; role++)
+		look->roles |= (u32)baleen_list_has(&set.set[role], look->key) << role;
+	look->has_roles = true;
+	baleen_protected_free(&set);
+	return 0;
+}
+
+/* An entry that yields to the key says nothing of it. */
+static int look_at_entry(const struct baleen_rule_entry *entry, void *data)
+{
+	struct look *look = data;
+	int err = entry->yields && !look->has_roles ? find_roles(look) : 0;
+
+	if (err)
+		return err;
+	for (u32 role = BALEEN_PROTECTED_HOST; role <= BALEEN_PROTECTED_PEER; role++) {
+		if (!(look->roles & 1u << role) || !entry->yields || entry->is_exception ||
+		    !baleen_protected_of_entry(look->rule, entry->yields, role))
+			continue;
+		look->has_yielded = true;
+		look->yielded = role;
+		return 0;
+	}
+	look->decision = baleen_decision_of(entry);
 	return 1;
+}
+
+static int decide(struct look *look, u64 now_ms)
+{
+	int err = 0;
+
+	if (look->rule->is_any)
+		look->decision = BALEEN_DECIDED_IN;
+	else
+		err = baleen_rule_entries_find(look->state, look->rule->name, look->key, now_ms,
+					       look_at_entry, look, look->error);
+	return err < 0 ? err : 0;
 }
 
 int baleen_derive_decides(const struct baleen_rule_store *state,
 			  const struct baleen_stored_rule *rule, const struct baleen_key *key,
 			  u64 now_ms, enum baleen_decision *decision, struct baleen_error *error)
 {
-	enum baleen_decision found = BALEEN_UNDECIDED;
-	int err = 0;
+	struct look look = { .state = state, .rule = rule, .key = key, .error = error };
+	int err = decide(&look, now_ms);
 
-	if (rule->is_any)
-		found = BALEEN_DECIDED_IN;
-	else
-		err = baleen_rule_entries_find(state, rule->name, key, now_ms, copy_first, &found,
-					       error);
-	if (err < 0)
-		return err;
-	*decision = found;
-	return 0;
+	if (!err)
+		*decision = look.decision;
+	return err;
 }
 
 /* --- what is withheld ------------------------------------------------------ */
@@ -69,12 +125,12 @@ static bool is_protected(const struct baleen_stored_rule *rule,
 			 const struct baleen_protected_set *set, const struct baleen_key *key,
 			 bool of_feeds, struct baleen_protected *protected)
 {
-	if (is_of(set, BALEEN_PROTECTED_NEVER, key, protected) ||
-	    is_of(set, BALEEN_PROTECTED_NAME, key, protected) ||
-	    is_of(set, BALEEN_PROTECTED_HOST, key, protected))
-		return true;
-	return of_feeds && (is_of(set, BALEEN_PROTECTED_PEER, key, protected) ||
-			    is_special(rule, key, protected));
+	for (u32 role = 0; role < BALEEN_N_WITHHELD; role++)
+		if ((of_feeds ? baleen_protected_of_feeds(rule, role) :
+				baleen_protected_of_entry(rule, 0, role)) &&
+		    is_of(set, role, key, protected))
+			return true;
+	return of_feeds && is_special(rule, key, protected);
 }
 
 /* Return: 1 or 0, or a negative errno. */
@@ -96,6 +152,19 @@ static int find_protected(const struct baleen_rule_store *state,
 	return found;
 }
 
+/* Return: 1, or a negative errno. */
+static int describe_yielded(const struct look *look, struct baleen_protected *protected)
+{
+	struct baleen_protected_set set;
+	int err = baleen_protected_load(look->state, &set, look->error);
+
+	if (err)
+		return err;
+	is_of(&set, look->yielded, look->key, protected);
+	baleen_protected_free(&set);
+	return 1;
+}
+
 static int copy_times(const struct baleen_never_name *name, void *data)
 {
 	struct baleen_protected *protected = data;
@@ -111,14 +180,16 @@ int baleen_protected_find(const struct baleen_rule_store *state,
 			  const struct baleen_stored_rule *rule, const struct baleen_key *key,
 			  struct baleen_protected *protected)
 {
-	enum baleen_decision decision;
 	struct baleen_protected found = { 0 };
 	struct baleen_error ignored;
-	int err = baleen_derive_decides(state, rule, key, baleen_now_ms(), &decision, &ignored);
+	struct look look = { .state = state, .rule = rule, .key = key, .error = &ignored };
+	int err = decide(&look, baleen_now_ms());
 
 	if (!err)
-		err = find_protected(state, rule, key, decision == BALEEN_UNDECIDED, &found,
+		err = find_protected(state, rule, key, look.decision == BALEEN_UNDECIDED, &found,
 				     &ignored);
+	if (!err && look.has_yielded && look.decision != BALEEN_DECIDED_IN)
+		err = describe_yielded(&look, &found);
 	if (err == 1 && found.role == BALEEN_PROTECTED_NAME)
 		baleen_never_names_each(state, copy_times, &found, NULL);
 	if (err == 1)

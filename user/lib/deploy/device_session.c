@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "deploy/conf.h"
 #include "deploy/device_session.h"
 #include "deploy/protect.h"
 #include "state/feed_judge.h"
@@ -167,13 +168,14 @@ static int describe_feed(struct baleen_feed *feed, const char *rule,
 
 /* Entries of a list that the rule takes out as protected. */
 static int count_protected(struct baleen_device_session *session, const struct baleen_feed *feed,
-			   int fd, u32 key_spec, struct baleen_error *error)
+			   int fd, const struct baleen_stored_rule *rule,
+			   struct baleen_error *error)
 {
 	struct baleen_protected_set set = { 0 };
 	struct baleen_list list = { 0 };
 	/* The user has named it. */
 	const struct baleen_list_reader reader = { .is_private = false };
-	int err = baleen_feed_read(fd, feed->wanted.source, &feed->wanted, key_spec, &reader, &list,
+	int err = baleen_feed_read(fd, feed->wanted.source, &feed->wanted, rule->key_spec, &reader, &list,
 				   error);
 
 	if (!err)
@@ -182,7 +184,8 @@ static int count_protected(struct baleen_device_session *session, const struct b
 		struct baleen_protected first;
 		u64 n = 0;
 
-		if (baleen_protected_meets(&set, role, &list, &n, &first))
+		if (baleen_protected_of_feeds(rule, role) &&
+		    baleen_protected_meets(&set, role, &list, &n, &first))
 			err = baleen_no_memory(error);
 		if (!err && n && !session->n_protected)
 			session->first_protected = first;
@@ -208,7 +211,7 @@ static int count_removed(struct baleen_device_session *session, struct baleen_fe
 	if (is_of_rule || index < 0)
 		return 0;
 	err = source->is_list && baleen_protected_applies(rule) ?
-		      count_protected(session, feed, fd, rule->key_spec, error) :
+		      count_protected(session, feed, fd, rule, error) :
 		      0;
 	if (err || !baleen_rule_removes_special(rule))
 		return err;
@@ -341,7 +344,7 @@ static int replace_feeds(struct baleen_device_session *session,
 	return err;
 }
 
-/* A list for a configured rule is judged by what is to be protected now. */
+/* A list is judged by what is to be protected now. */
 static int protect(struct baleen_device_session *session, struct baleen_error *error)
 {
 	for (u32 i = 0; i < session->plan.rules.n_rules; i++)
@@ -473,6 +476,8 @@ int baleen_device_session_create(struct baleen_device_session *session, const ch
 	session->has_state = true;
 	session->plan.rules.mode = mode;
 	session->plan.rules.attach_type = attach_type;
+	baleen_conf_never_path(session->plan.rules.never_path,
+			       sizeof(session->plan.rules.never_path));
 	err = baleen_rule_store_begin(state, error);
 	if (!err)
 		err = set_rules(session, ruleset, sources, error);

@@ -123,11 +123,30 @@ static int start_moves(struct baleen_dirty_keys *dirty, struct moves *moves)
 	return err < 0 ? err : 0;
 }
 
-static bool is_protected(const struct moves *moves, const struct baleen_key *key)
+static bool is_protected(const struct baleen_dirty_keys *dirty, const struct moves *moves,
+			 const struct baleen_key *key)
 {
-	return baleen_list_has(&moves->stored.set[BALEEN_PROTECTED_NEVER], key) ||
-	       baleen_list_has(&moves->stored.set[BALEEN_PROTECTED_NAME], key) ||
-	       baleen_list_has(&moves->stored.set[BALEEN_PROTECTED_HOST], key);
+	for (u32 role = 0; role < BALEEN_N_WITHHELD; role++)
+		if (baleen_protected_of_entry(rule_of(dirty), 0, role) &&
+		    baleen_list_has(&moves->stored.set[role], key))
+			return true;
+	return false;
+}
+
+static int does_yield(const struct baleen_rule_entry *entry, void *data)
+{
+	return entry->yields && !entry->is_exception;
+}
+
+/* Return: 1 when an entry may have to yield to the key; 0; a negative errno. */
+static int may_yield(const struct baleen_dirty_keys *dirty, const struct moves *moves,
+		     const struct baleen_key *key)
+{
+	if (!baleen_list_has(&moves->stored.set[BALEEN_PROTECTED_HOST], key) &&
+	    !baleen_list_has(&moves->stored.set[BALEEN_PROTECTED_PEER], key))
+		return 0;
+	return baleen_rule_entries_find(&dirty->deploy->state, rule_of(dirty)->name, key,
+					dirty->now_ms, does_yield, NULL, dirty->error);
 }
 
 /* Return: -EAGAIN when it is cheaper to derive all anew. */
@@ -136,12 +155,15 @@ static int move(struct baleen_dirty_keys *dirty, const struct baleen_key *key, s
 	const struct baleen_rule_store *state = &dirty->deploy->state;
 	enum baleen_decision decision;
 	bool holds = false;
-	int err = baleen_dirty_nets_decide(&moves->nets, key, &decision);
+	int err = may_yield(dirty, moves, key);
 
+	if (err)
+		return err < 0 ? err : -EAGAIN;
+	err = baleen_dirty_nets_decide(&moves->nets, key, &decision);
 	if (err)
 		return err;
 	if (decision == BALEEN_DECIDED_IN) {
-		holds = !is_protected(moves, key);
+		holds = !is_protected(dirty, moves, key);
 	} else if (decision == BALEEN_UNDECIDED && moves->has_feeds) {
 		if (moves->n_sought++ == MAX_SOUGHT)
 			return -EAGAIN;
@@ -309,6 +331,8 @@ static int agree_anew(struct baleen_dirty_keys *dirty, bool is_roomy)
 					   .is_roomy = is_roomy };
 	int err;
 
+	if (dirty->rebuild)
+		memcpy(plan.rebuild, dirty->rebuild, sizeof(plan.rebuild));
 	plan.rebuild[dirty->index] = true;
 	err = baleen_deploy_prepare(dirty->deploy, &step, dirty->error);
 	if (!err)

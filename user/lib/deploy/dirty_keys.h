@@ -19,18 +19,20 @@
  * @rules: rules of the state
  * @index: index of the rule among them
  * @now_ms: single entries that have ended by then take no part
+ * @rebuild: other rules that are derived anew where this one is; NULL for none
  * @error: the caller's, filled in by all that fails
  * @stream: takes a line for each key
  * @text: the text that it wrote
  * @n_bytes: length of that
  *
- * The first five are given.
+ * The first six are given.
  */
 struct baleen_dirty_keys {
 	struct baleen_deploy *deploy;
 	const struct baleen_stored_rules *rules;
 	u32 index;
 	u64 now_ms;
+	const bool *rebuild;
 	struct baleen_error *error;
 	FILE *stream;
 	char *text;

@@ -232,7 +232,7 @@ static int check_protected(const struct baleen_dirty_nets *nets)
 		err = baleen_recent_list(&set, &nets->net[i].net, false);
 	if (!err)
 		err = baleen_list_finish(&set);
-	for (u32 role = 0; role < BALEEN_PROTECTED_PEER && !err && !n; role++)
+	for (u32 role = 0; role < BALEEN_N_WITHHELD && !err && !n; role++)
 		if (!baleen_list_is_empty(&nets->protected->set[role]))
 			err = baleen_protected_meets(nets->protected, role, &set, &n, &ignored);
 	baleen_list_free(&set);

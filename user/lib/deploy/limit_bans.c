@@ -118,7 +118,9 @@ static void count_results(struct work *work)
 static int put_in_rule(struct work *work, const char *rule)
 {
 	u64 n_there = baleen_rule_entries_count(&work->deploy->state, rule, BALEEN_ORIGIN_LIMIT);
-	struct baleen_batch batch = { .rule = rule, .change = work->change };
+	struct baleen_batch batch = { .rule = rule,
+				      .change = work->change,
+				      .asker = BALEEN_ASKER_LIMIT };
 	int err = 0;
 
 	work->n_changes = 0;

@@ -52,6 +52,8 @@ struct baleen_lockouts {
  * @sessions: enum baleen_session_guard: those whose peers are addresses of the host
  * @protects: bit i: rule i takes addresses of the host out of itself, and drops none of them
  * @removes_special: bit i: rule i takes special-purpose ranges out of itself
+ * @never_path: the never-drop list; empty for none; NULL for the default
+ * @takes_out_never: bit i: rule i is derived without what that has
  * @only_peers: other addresses are refused elsewhere: baleen_protected_applies()
  */
 struct baleen_lockout_check {
@@ -66,6 +68,8 @@ struct baleen_lockout_check {
 	u32 sessions;
 	u32 protects;
 	u32 removes_special;
+	const char *never_path;
+	u32 takes_out_never;
 	bool only_peers;
 };
 

@@ -5,7 +5,7 @@
 #ifndef BALEEN_PROTECT_H
 #define BALEEN_PROTECT_H
 
-#include "deploy/deploy.h"
+#include "deploy/deploy_step.h"
 #include "state/never_names.h"
 
 /**
@@ -20,5 +20,16 @@
  */
 int baleen_protect(struct baleen_rule_store *state, struct baleen_deploy_plan *plan,
 		   const struct baleen_never_answers *answers, struct baleen_error *error);
+
+/**
+ * baleen_protect_never() - read the never-drop list again
+ * @state: with a transaction, that has the rules of @plan
+ * @plan: rules that it concerns are to be derived anew
+ * @error: filled in on failure; the last good list stays
+ *
+ * Return: 0; as baleen_protected_refresh_never().
+ */
+int baleen_protect_never(struct baleen_rule_store *state, struct baleen_deploy_plan *plan,
+			 struct baleen_error *error);
 
 #endif /* BALEEN_PROTECT_H */

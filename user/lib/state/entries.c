@@ -72,8 +72,8 @@ static int insert(struct baleen_rule_store *state, const char *rule,
 {
 	static const char sql[] =
 		"INSERT OR IGNORE INTO single (rule, first, last, is_exception, origin, key,"
-		" length, reason, added_ms, expires_ms)"
-		" VALUES (" RULE ", ?, ?, ?, ?, ?, NULLIF(?, -2), ?, ?, ?)";
+		" length, reason, added_ms, expires_ms, yields)"
+		" VALUES (" RULE ", ?, ?, ?, ?, ?, NULLIF(?, -2), ?, ?, ?, ?)";
 
 	return baleen_sql_do(
 		state, sql, NULL, error,
@@ -83,7 +83,8 @@ static int insert(struct baleen_rule_store *state, const char *rule,
 				  baleen_sql_text(entry->origin), baleen_sql_text(key->text),
 				  baleen_sql_number(key->length), baleen_sql_text(entry->reason),
 				  baleen_sql_number(entry->added_ms),
-				  baleen_sql_number(entry->expires_ms)));
+				  baleen_sql_number(entry->expires_ms),
+				  baleen_sql_number(entry->yields)));
 }
 
 static int renew(struct baleen_rule_store *state, const char *rule,
@@ -91,7 +92,7 @@ static int renew(struct baleen_rule_store *state, const char *rule,
 		 struct baleen_error *error)
 {
 	static const char sql[] =
-		"UPDATE single SET reason = ?6, expires_ms = ?7 WHERE rule = " RULE
+		"UPDATE single SET reason = ?6, expires_ms = ?7, yields = ?8 WHERE rule = " RULE
 		" AND first = ?2 AND last = ?3 AND is_exception = ?4 AND origin = ?5";
 
 	return baleen_sql_do(state, sql, NULL, error,
@@ -101,7 +102,8 @@ static int renew(struct baleen_rule_store *state, const char *rule,
 					       baleen_sql_number(entry->is_exception),
 					       baleen_sql_text(entry->origin),
 					       baleen_sql_text(entry->reason),
-					       baleen_sql_number(entry->expires_ms)));
+					       baleen_sql_number(entry->expires_ms),
+					       baleen_sql_number(entry->yields)));
 }
 
 int baleen_rule_entries_put(struct baleen_rule_store *state, const char *rule,
@@ -260,6 +262,16 @@ u64 baleen_rule_entries_count(const struct baleen_rule_store *state, const char 
 	return n;
 }
 
+bool baleen_rule_entries_yield(const struct baleen_rule_store *state, const char *rule)
+{
+	static const char sql[] =
+		"SELECT EXISTS (SELECT 1 FROM single WHERE rule = " RULE " AND yields > 0)";
+	u64 does = 0;
+
+	baleen_sql_do(state, sql, &does, NULL, BALEEN_SQL_VALUES(baleen_sql_text(rule)));
+	return does;
+}
+
 int baleen_rule_entries_origins(const struct baleen_rule_store *state, const char *rule,
 				int (*visit)(const char *origin, u64 n, void *data), void *data,
 				struct baleen_error *error)
@@ -282,8 +294,7 @@ int baleen_rule_entries_origins(const struct baleen_rule_store *state, const cha
 struct lists {
 	const struct baleen_rule_store *state;
 	struct baleen_error *error;
-	struct baleen_list keys;
-	struct baleen_list exceptions;
+	struct baleen_entry_lists made;
 };
 
 static int add_to_list(struct lists *lists, struct baleen_list *list, const char *text)
@@ -296,41 +307,53 @@ static int add_to_list(struct lists *lists, struct baleen_list *list, const char
 	return err ? baleen_fail(lists->error, -err, "%s", strerror(-err)) : 0;
 }
 
+/* An exception takes its addresses out of all that entries around it hold. */
 static int add_to_lists(const struct baleen_rule_entry *entry, void *data)
 {
 	char text[BALEEN_RULE_ENTRY_TEXT + 1];
 	struct lists *lists = data;
-	int err;
+	int err = 0;
 
 	snprintf(text, sizeof(text), "!%s", entry->key);
-	err = add_to_list(lists, &lists->keys, text + !entry->is_exception);
+	for (u32 yields = 0; yields < BALEEN_N_YIELDS && !err; yields++)
+		if (entry->is_exception || yields == entry->yields)
+			err = add_to_list(lists, &lists->made.keys[yields],
+					  text + !entry->is_exception);
 	if (!err && entry->is_exception)
-		err = add_to_list(lists, &lists->exceptions, text + 1);
+		err = add_to_list(lists, &lists->made.exceptions, text + 1);
 	return err;
 }
 
+void baleen_entry_lists_free(struct baleen_entry_lists *lists)
+{
+	for (u32 yields = 0; yields < BALEEN_N_YIELDS; yields++)
+		baleen_list_free(&lists->keys[yields]);
+	baleen_list_free(&lists->exceptions);
+}
+
 int baleen_rule_entries_to_lists(const struct baleen_rule_store *state, const char *rule,
-				 u32 key_spec, u64 now_ms, struct baleen_list *keys,
-				 struct baleen_list *exceptions, struct baleen_error *error)
+				 u32 key_spec, u64 now_ms, struct baleen_entry_lists *made,
+				 struct baleen_error *error)
 {
 	static const char sql[] = SELECT("") " AND (expires_ms = 0 OR expires_ms > ?2)";
-	struct lists lists = {
-		.state = state,
-		.error = error,
-		.keys.key_spec = key_spec,
-		.exceptions.key_spec = key_spec,
-	};
-	int err = walk(state, sql, add_to_lists, &lists, error,
-		       BALEEN_SQL_VALUES(baleen_sql_text(rule), baleen_sql_number(now_ms)));
+	struct lists lists = { .state = state,
+			       .error = error,
+			       .made.exceptions.key_spec = key_spec };
+	bool is_bad;
+	int err;
 
-	if (!err && (baleen_list_finish(&lists.keys) || baleen_list_finish(&lists.exceptions)))
+	for (u32 yields = 0; yields < BALEEN_N_YIELDS; yields++)
+		lists.made.keys[yields].key_spec = key_spec;
+	err = walk(state, sql, add_to_lists, &lists, error,
+		   BALEEN_SQL_VALUES(baleen_sql_text(rule), baleen_sql_number(now_ms)));
+	is_bad = !err && baleen_list_finish(&lists.made.exceptions);
+	for (u32 yields = 0; yields < BALEEN_N_YIELDS && !err; yields++)
+		is_bad |= baleen_list_finish(&lists.made.keys[yields]);
+	if (is_bad)
 		err = baleen_fail(error, ENOMEM, "no memory for the single entries of '%s'", rule);
-	if (err) {
-		baleen_list_free(&lists.keys);
-		baleen_list_free(&lists.exceptions);
-		return err;
-	}
-	*keys = lists.keys;
-	*exceptions = lists.exceptions;
-	return 0;
+	if (err)
+		baleen_entry_lists_free(&lists.made);
+	else
+		*made = lists.made;
+	return err;
 }

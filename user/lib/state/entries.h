@@ -194,6 +194,15 @@ u64 baleen_rule_entries_count(const struct baleen_rule_store *state, const char 
 			      const char *origin);
 
 /**
+ * baleen_rule_entries_yield() - does any entry yield to what is protected?
+ * @state: opened
+ * @rule: name of the rule
+ *
+ * Return: true when one does.
+ */
+bool baleen_rule_entries_yield(const struct baleen_rule_store *state, const char *rule);
+
+/**
  * baleen_rule_entries_origins() - who has entries in a rule
  * @state: opened
  * @rule: name of the rule
@@ -208,19 +217,35 @@ int baleen_rule_entries_origins(const struct baleen_rule_store *state, const cha
 				struct baleen_error *error);
 
 /**
- * baleen_rule_entries_to_lists() - the set that the entries make
+ * struct baleen_entry_lists - the sets that entries make
+ * @keys: finished lists of those that yield to the same, by enum baleen_entry_yields:
+ *        entries and exceptions, the longest prefix decides
+ * @exceptions: a finished list of all that exceptions cover
+ */
+struct baleen_entry_lists {
+	struct baleen_list keys[BALEEN_N_YIELDS];
+	struct baleen_list exceptions;
+};
+
+/**
+ * baleen_entry_lists_free() - free the lists
+ * @lists: made, or all zeros
+ */
+void baleen_entry_lists_free(struct baleen_entry_lists *lists);
+
+/**
+ * baleen_rule_entries_to_lists() - the sets that the entries make
  * @state: opened
  * @rule: name of the rule
  * @key_spec: fields of its keys
  * @now_ms: skips entries that have ended by then
- * @keys: a finished list: entries and exceptions, the longest prefix decides
- * @exceptions: a finished list of all that exceptions cover
+ * @made: filled in
  * @error: filled in on failure
  *
- * Return: 0, -ENOMEM or a negative errno; outputs are untouched on failure.
+ * Return: 0, -ENOMEM or a negative errno; @made is untouched on failure.
  */
 int baleen_rule_entries_to_lists(const struct baleen_rule_store *state, const char *rule,
-				 u32 key_spec, u64 now_ms, struct baleen_list *keys,
-				 struct baleen_list *exceptions, struct baleen_error *error);
+				 u32 key_spec, u64 now_ms, struct baleen_entry_lists *made,
+				 struct baleen_error *error);
 
 #endif /* BALEEN_RULE_ENTRIES_H */

@@ -29,6 +29,7 @@
  * @reason: UTF-8 without control characters; may be empty
  * @added_ms: since the epoch
  * @expires_ms: since the epoch; 0 for never
+ * @yields: what is taken out of it where it is wider: enum baleen_entry_yields
  */
 struct baleen_rule_entry {
 	char key[BALEEN_RULE_ENTRY_TEXT];
@@ -37,7 +38,23 @@ struct baleen_rule_entry {
 	char reason[BALEEN_REASON_BYTES];
 	u64 added_ms;
 	u64 expires_ms;
+	u32 yields;
 };
+
+/**
+ * enum baleen_entry_yields - protected addresses that an entry is not to drop
+ * @BALEEN_YIELDS_HOST: own addresses, gateways and resolvers
+ * @BALEEN_YIELDS_PEERS: peers of TCP sessions, those of the moment when it was put
+ *
+ * Every entry yields to the never-drop list and to never-names.
+ */
+enum baleen_entry_yields {
+	BALEEN_YIELDS_HOST = 1,
+	BALEEN_YIELDS_PEERS = 2,
+};
+
+/* Numbers of these together. */
+#define BALEEN_N_YIELDS 4
 
 /* Lengths of IPv6 prefixes stand apart from those of IPv4. */
 #define BALEEN_RULE_ENTRY_IP6 1000

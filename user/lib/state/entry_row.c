@@ -12,5 +12,6 @@ int baleen_entry_row(const struct baleen_rule_store *state, sqlite3_stmt *row,
 	entry->is_exception = sqlite3_column_int(row, 1);
 	entry->added_ms = sqlite3_column_int64(row, 4);
 	entry->expires_ms = sqlite3_column_int64(row, 5);
+	entry->yields = sqlite3_column_int(row, 6);
 	return 0;
 }

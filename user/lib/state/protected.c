@@ -36,8 +36,29 @@ static const char *const list_name[BALEEN_N_WITHHELD] = {
 
 bool baleen_protected_applies(const struct baleen_stored_rule *rule)
 {
-	return rule->action == BALEEN_ACTION_DROP && rule->guards_feeds &&
-	       baleen_spec_is_address(rule->key_spec);
+	return rule->action == BALEEN_ACTION_DROP && baleen_spec_is_address(rule->key_spec);
+}
+
+bool baleen_protected_of_feeds(const struct baleen_stored_rule *rule,
+			       enum baleen_protected_role role)
+{
+	return baleen_protected_applies(rule) &&
+	       (rule->guards_feeds || role == BALEEN_PROTECTED_NEVER ||
+		role == BALEEN_PROTECTED_NAME);
+}
+
+bool baleen_protected_of_entry(const struct baleen_stored_rule *rule, u32 yields,
+			       enum baleen_protected_role role)
+{
+	if (!baleen_protected_applies(rule))
+		return false;
+	switch (role) {
+	case BALEEN_PROTECTED_NEVER:
+	case BALEEN_PROTECTED_NAME: return true;
+	case BALEEN_PROTECTED_HOST: return rule->guards_feeds || yields & BALEEN_YIELDS_HOST;
+	case BALEEN_PROTECTED_PEER: return yields & BALEEN_YIELDS_PEERS;
+	default: return false;
+	}
 }
 
 bool baleen_rule_removes_special(const struct baleen_stored_rule *rule)
@@ -108,18 +129,62 @@ static int read_never(const char *path, char **text, struct baleen_error *error)
 	return err;
 }
 
-static int refresh_never(struct baleen_rule_store *state, const struct baleen_stored_rules *rules,
-			 struct baleen_error *error)
+int baleen_protected_read_never(const char *path, struct baleen_list *never,
+				struct baleen_error *error)
 {
-	struct baleen_list list = { 0 };
-	char *text = NULL;
-	int err = read_never(rules->never_path, &text, error);
+	char *text;
+	int err = read_never(path, &text, error);
 
 	if (!err)
-		err = baleen_list_from_text(text, rules->never_path, BALEEN_KEY_SRC, &list, error);
+		err = baleen_list_from_text(text, path, BALEEN_KEY_SRC, never, error);
+	free(text);
+	return err;
+}
+
+#define STAMP "never stamp"
+#define STAMP_BYTES 96
+
+/* Which file it was, and when it was written: one that was put in its place is another. */
+static void stamp_never(const char *path, char stamp[static STAMP_BYTES])
+{
+	struct stat file;
+
+	if (!*path || stat(path, &file))
+		snprintf(stamp, STAMP_BYTES, "none");
+	else
+		snprintf(stamp, STAMP_BYTES, "%llu %lld %lld.%09ld",
+			 (unsigned long long)file.st_ino, (long long)file.st_size,
+			 (long long)file.st_mtim.tv_sec, file.st_mtim.tv_nsec);
+}
+
+bool baleen_protected_never_is_stale(const struct baleen_rule_store *state, const char *path)
+{
+	char now[STAMP_BYTES], *last = NULL;
+	bool is_stale;
+
+	stamp_never(path, now);
+	is_stale = baleen_rule_store_get_text(state, STAMP, &last) || !last || strcmp(now, last);
+	free(last);
+	return is_stale;
+}
+
+int baleen_protected_refresh_never(struct baleen_rule_store *state, const char *path,
+				   struct baleen_error *error)
+{
+	char stamp[STAMP_BYTES], *text = NULL;
+	struct baleen_list list = { 0 };
+	int err;
+
+	/* Bytes that are written meanwhile make it another one. */
+	stamp_never(path, stamp);
+	err = read_never(path, &text, error);
+	if (!err)
+		err = baleen_list_from_text(text, path, BALEEN_KEY_SRC, &list, error);
 	if (!err)
 		err = baleen_rule_store_set_text(state, text_name[BALEEN_PROTECTED_NEVER], text,
 						 error);
+	if (!err)
+		err = baleen_rule_store_set_text(state, STAMP, stamp, error);
 	baleen_list_free(&list);
 	free(text);
 	return err;
@@ -236,7 +301,7 @@ int baleen_protected_refresh(struct baleen_rule_store *state, struct baleen_erro
 		return baleen_no_memory(error);
 	err = baleen_rule_store_get_rules(state, rules, error);
 	if (!err)
-		err = refresh_never(state, rules, error);
+		err = baleen_protected_refresh_never(state, rules->never_path, error);
 	if (!err)
 		err = refresh_host(state, rules->guard_sessions, error);
 	free(rules);
@@ -381,5 +446,30 @@ int baleen_protected_meets(const struct baleen_protected_set *set, enum baleen_p
 	err = baleen_list_meets(&asked, &set->set[role], n, protected->key, &first);
 	if (!err && *n)
 		baleen_protected_describe(set, role, &first, protected);
+	return err;
+}
+
+int baleen_protected_find_in(const struct baleen_protected_set *set,
+			     const struct baleen_stored_rule *rule,
+			     const struct baleen_rule_entry *entry, u64 *n,
+			     struct baleen_protected *protected)
+{
+	struct baleen_list keys = { .key_spec = BALEEN_KEY_SRC };
+	const char *ignored;
+	u64 found = 0;
+	int err = 0;
+
+	if (entry->is_exception || !baleen_protected_applies(rule) ||
+	    baleen_list_add(&keys, entry->key, &ignored) == -EINVAL)
+		goto out;
+	err = baleen_list_finish(&keys);
+	for (u32 role = 0; role < BALEEN_N_WITHHELD && !err && !found; role++)
+		if (baleen_protected_of_entry(rule, entry->yields, role) &&
+		    !baleen_list_is_empty(&set->set[role]))
+			err = baleen_protected_meets(set, role, &keys, &found, protected);
+out:
+	baleen_list_free(&keys);
+	if (!err)
+		*n = found;
 	return err;
 }

@@ -36,8 +36,8 @@ enum baleen_protected_role {
 /**
  * struct baleen_protected - addresses that are not to be dropped
  * @role: why
- * @what: the entry of the never-drop list, or the name of a host, cut to fit, or the role of a host's address
- *        (baleen_host_role_text()), or the name of a special-purpose range
+ * @what: the entry of the never-drop list, or the name of a host, cut to fit, or the role of a
+ * host's address (baleen_host_role_text()), or the name of a special-purpose range
  * @key: address, prefix or range
  * @asked_ms: when the name of a host was asked last; told by baleen_protected_find() alone
  * @answered_ms: when it answered last
@@ -64,11 +64,34 @@ struct baleen_protected_set {
 
 /**
  * baleen_protected_applies() - is anything taken out of a rule?
- * @rule: rule of the state
+ * @rule: rule of the state, configured or by hand
  *
- * Return: true of guarded rules that drop, and are keyed by an address.
+ * Return: true of rules that drop, and are keyed by an address.
  */
 bool baleen_protected_applies(const struct baleen_stored_rule *rule);
+
+/**
+ * baleen_protected_of_feeds() - is this taken out of feeds?
+ * @rule: rule of the state
+ * @role: why it is protected
+ *
+ * A list that was typed is meant as it is written, but for what is never dropped.
+ *
+ * Return: true when it is.
+ */
+bool baleen_protected_of_feeds(const struct baleen_stored_rule *rule,
+			       enum baleen_protected_role role);
+
+/**
+ * baleen_protected_of_entry() - is this taken out of a single entry?
+ * @rule: rule of the state
+ * @yields: enum baleen_entry_yields of the entry
+ * @role: why it is protected
+ *
+ * Return: true when it is.
+ */
+bool baleen_protected_of_entry(const struct baleen_stored_rule *rule, u32 yields,
+			       enum baleen_protected_role role);
 
 /**
  * baleen_rule_removes_special() - are special-purpose ranges taken out of its lists?
@@ -90,6 +113,41 @@ bool baleen_rule_removes_special(const struct baleen_stored_rule *rule);
  * Return: 0; -EINVAL; a negative errno.
  */
 int baleen_protected_refresh(struct baleen_rule_store *state, struct baleen_error *error);
+
+/**
+ * baleen_protected_read_never() - what a never-drop list has now
+ * @path: path of the list
+ * @never: filled in: a finished list; free with baleen_list_free()
+ * @error: filled in on failure, naming the line
+ *
+ * A default never-drop list need not be there.
+ *
+ * Return: 0; -EINVAL; a negative errno.
+ */
+int baleen_protected_read_never(const char *path, struct baleen_list *never,
+				struct baleen_error *error);
+
+/**
+ * baleen_protected_refresh_never() - read the never-drop list
+ * @state: with a transaction
+ * @path: path of the list; empty for none
+ * @error: filled in on failure, naming the line; the last good one stays
+ *
+ * A default never-drop list need not be there.
+ *
+ * Return: 0; -EINVAL; a negative errno.
+ */
+int baleen_protected_refresh_never(struct baleen_rule_store *state, const char *path,
+				   struct baleen_error *error);
+
+/**
+ * baleen_protected_never_is_stale() - has the never-drop list been written since it was read?
+ * @state: opened
+ * @path: path of the list; empty for none
+ *
+ * Return: true when it is another file, or has another size or time.
+ */
+bool baleen_protected_never_is_stale(const struct baleen_rule_store *state, const char *path);
 
 /**
  * baleen_protected_never_differs() - is the never-drop list another than the last?
@@ -145,6 +203,21 @@ void baleen_protected_free(struct baleen_protected_set *set);
 void baleen_protected_describe(const struct baleen_protected_set *set,
 			       enum baleen_protected_role role, const struct baleen_key *key,
 			       struct baleen_protected *protected);
+
+/**
+ * baleen_protected_find_in() - what is taken out of a single entry
+ * @set: loaded
+ * @rule: its rule
+ * @entry: the entry
+ * @n: filled in: parts of what is protected that it covers
+ * @protected: the first of them; untouched when there is none
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int baleen_protected_find_in(const struct baleen_protected_set *set,
+			     const struct baleen_stored_rule *rule,
+			     const struct baleen_rule_entry *entry, u64 *n,
+			     struct baleen_protected *protected);
 
 /**
  * baleen_protected_meets() - does a set hold any of what is withheld?

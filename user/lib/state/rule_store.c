@@ -112,8 +112,12 @@ static int check_version(const struct baleen_rule_store *state, struct baleen_er
 		return baleen_fail(error, EPROTO,
 				   "%s/" BALEEN_RULE_STORE_DB ": made by a newer release of Baleen",
 				   state->path);
-	if (version)
+	if (version == BALEEN_RULE_STORE_SCHEMA)
 		return 0;
+	if (version)
+		return baleen_fail(error, EPROTO,
+				   "%s/" BALEEN_RULE_STORE_DB ": made by an older Baleen",
+				   state->path);
 	if (!has(state, BALEEN_RULE_STORE_UNFINISHED))
 		return baleen_sql_damaged(state, "it is empty", error);
 	return baleen_fail(error, ENOENT, "%s: was never finished", state->path);

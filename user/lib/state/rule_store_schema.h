@@ -9,10 +9,10 @@
 #ifndef BALEEN_RULE_STORE_SCHEMA_H
 #define BALEEN_RULE_STORE_SCHEMA_H
 
-#define BALEEN_RULE_STORE_SCHEMA 1
+#define BALEEN_RULE_STORE_SCHEMA 2
 
 /* Known to the database as its user_version; 0 until the first commit. */
-#define BALEEN_RULE_STORE_SCHEMA_TEXT "1"
+#define BALEEN_RULE_STORE_SCHEMA_TEXT "2"
 
 /* A single entry is found by its address: `first` is 4 and the IPv4 address, 6 and
  * the IPv6 address, or a key of several fields as text; `last` is the same of the
@@ -91,6 +91,7 @@
 	"	reason TEXT NOT NULL,"                                                     \
 	"	added_ms INTEGER NOT NULL,"                                                \
 	"	expires_ms INTEGER NOT NULL,"                                              \
+	"	yields INTEGER NOT NULL,"                                                  \
 	"	PRIMARY KEY (rule, first, last, is_exception, origin)) WITHOUT ROWID;"     \
 	"CREATE INDEX single_origin ON single (rule, origin);"                       \
 	"CREATE INDEX single_end ON single (rule, expires_ms) WHERE expires_ms > 0;" \

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* The door that single entries go through before they are written. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "deploy/gate.h"
+
+/**
+ * struct row - what the door is to one who asks; baleen.8 has this table
+ * @is_open: all passes: what comes was there before
+ * @may_narrow: an entry that covers what is protected is taken, and what is protected stays out
+ *              of the filter; otherwise it is refused
+ * @may_force: its word lets through what is too wide, and, in a rule by hand, the addresses of
+ *             the host
+ */
+static const struct row {
+	bool is_open;
+	bool may_narrow;
+	bool may_force;
+} rows[] = {
+	[BALEEN_ASKER_TYPED] = { .may_force = true },
+	[BALEEN_ASKER_FED] = { .may_narrow = true },
+	[BALEEN_ASKER_LIMIT] = { .may_narrow = true },
+	[BALEEN_ASKER_FLEET] = { .may_narrow = true },
+	[BALEEN_ASKER_LIBRARY] = { .may_narrow = true },
+	[BALEEN_ASKER_UNDO] = { .is_open = true },
+};
+
+static bool may_force(const struct baleen_gate *gate)
+{
+	return gate->forces && rows[gate->asker].may_force;
+}
+
+static bool may_narrow(const struct baleen_gate *gate)
+{
+	return gate->narrows || rows[gate->asker].may_narrow;
+}
+
+int baleen_gate_open(struct baleen_gate *gate)
+{
+	gate->guards = !rows[gate->asker].is_open && baleen_protected_applies(gate->rule);
+	if (!gate->guards)
+		return 0;
+	return baleen_protected_load_now(gate->state,
+					 gate->cuts_sessions ? BALEEN_GUARD_NONE : gate->sessions,
+					 gate->host ? gate->host : &gate->own_host,
+					 &gate->protected, gate->error);
+}
+
+void baleen_gate_close(struct baleen_gate *gate)
+{
+	baleen_protected_free(&gate->protected);
+	baleen_host_free(&gate->own_host);
+}
+
+/* --- what is protected ------------------------------------------------------ */
+
+/* Is an entry asked about addresses of this role? */
+static bool is_guarded(const struct baleen_gate *gate, enum baleen_protected_role role)
+{
+	switch (role) {
+	case BALEEN_PROTECTED_HOST: return gate->rule->guards_feeds || !may_force(gate);
+	case BALEEN_PROTECTED_PEER: return !gate->cuts_sessions && !may_force(gate);
+	default: return true;
+	}
+}
+
+/* The first that a list meets. */
+static int find_protected(struct baleen_gate *gate, const struct baleen_list *keys, bool *is_found,
+			  struct baleen_protected *protected)
+{
+	u64 n = 0;
+
+	for (u32 role = 0; role < BALEEN_N_WITHHELD && !n; role++)
+		if (is_guarded(gate, role) &&
+		    baleen_protected_meets(&gate->protected, role, keys, &n, protected))
+			return baleen_no_memory(gate->error);
+	*is_found = n;
+	return 0;
+}
+
+/* Is anything left of a list? */
+static int subtract_protected(struct baleen_gate *gate, struct baleen_list *keys, bool *is_left)
+{
+	for (u32 role = 0; role < BALEEN_N_WITHHELD; role++) {
+		struct baleen_list out = gate->protected.set[role];
+
+		out.key_spec = keys->key_spec;
+		if (is_guarded(gate, role) && !baleen_list_is_empty(&out) &&
+		    baleen_list_subtract(keys, &out))
+			return baleen_no_memory(gate->error);
+	}
+	*is_left = !baleen_list_is_empty(keys);
+	return 0;
+}
+
+static int add_key(struct baleen_gate *gate, const struct baleen_rule_entry *entry,
+		   struct baleen_list *keys)
+{
+	const char *reason = "";
+	int err = baleen_list_add(keys, entry->key, &reason);
+
+	if (err == -ENOMEM)
+		return baleen_no_memory(gate->error);
+	return err ? baleen_fail(gate->error, -err, "a key of an entry: %s", reason) : 0;
+}
+
+/* --- width ------------------------------------------------------------------- */
+
+static bool is_wide(const struct baleen_rule_entry *entry)
+{
+	struct baleen_span span, prefix;
+	const char *ignored;
+	u32 shortest;
+
+	if (baleen_span_parse(entry->key, strlen(entry->key), &span, &ignored))
+		return false;
+	shortest = span.is_ip6 ? BALEEN_GATE_IP6_LENGTH : BALEEN_GATE_IP4_LENGTH;
+	prefix = baleen_span_prefix(&span, shortest);
+	/* As many addresses as one of that length has, or fewer: a range need not be aligned. */
+	if (span.is_ip6)
+		return span.last.hi - span.first.hi > prefix.last.hi - prefix.first.hi;
+	return span.last.lo - span.first.lo > prefix.last.lo - prefix.first.lo;
+}
+
+/* --- answers ----------------------------------------------------------------- */
+
+int baleen_gate_meets(struct baleen_gate *gate, const struct baleen_rule_entry *(*next)(void *data),
+		      void *data, bool *meets)
+{
+	struct baleen_list keys = { .key_spec = BALEEN_KEY_SRC };
+	const struct baleen_rule_entry *entry;
+	struct baleen_protected ignored;
+	int err = 0;
+
+	*meets = false;
+	if (!gate->guards)
+		return 0;
+	while (!err && (entry = next(data))) {
+		*meets |= is_wide(entry);
+		err = add_key(gate, entry, &keys);
+	}
+	if (!err && baleen_list_finish(&keys))
+		err = baleen_no_memory(gate->error);
+	if (!err && !*meets)
+		err = find_protected(gate, &keys, meets, &ignored);
+	baleen_list_free(&keys);
+	return err;
+}
+
+static int ask_protected(struct baleen_gate *gate, struct baleen_list *keys,
+			 enum baleen_gate_answer *answer, struct baleen_protected *protected)
+{
+	bool is_found = false, is_left = true;
+	int err = find_protected(gate, keys, &is_found, protected);
+
+	if (!err && is_found)
+		err = subtract_protected(gate, keys, &is_left);
+	if (err)
+		return err;
+	if (!is_found)
+		*answer = BALEEN_GATE_OPEN;
+	else if (!is_left)
+		*answer = BALEEN_GATE_PROTECTED;
+	else
+		*answer = may_narrow(gate) ? BALEEN_GATE_NARROWED : BALEEN_GATE_COVERS;
+	return 0;
+}
+
+int baleen_gate_ask(struct baleen_gate *gate, struct baleen_rule_entry *entry,
+		    enum baleen_gate_answer *answer, struct baleen_protected *protected)
+{
+	struct baleen_list keys = { .key_spec = BALEEN_KEY_SRC };
+	enum baleen_gate_answer found = BALEEN_GATE_OPEN;
+	int err = 0;
+
+	if (gate->guards && is_wide(entry) && !may_force(gate)) {
+		*answer = BALEEN_GATE_WIDE;
+		return 0;
+	}
+	if (gate->guards)
+		err = add_key(gate, entry, &keys);
+	if (!err && baleen_list_finish(&keys))
+		err = baleen_no_memory(gate->error);
+	if (!err && gate->guards)
+		err = ask_protected(gate, &keys, &found, protected);
+	baleen_list_free(&keys);
+	if (err)
+		return err;
+	if (found == BALEEN_GATE_NARROWED)
+		entry->yields = BALEEN_YIELDS_HOST |
+				(is_guarded(gate, BALEEN_PROTECTED_PEER) ? BALEEN_YIELDS_PEERS : 0);
+	*answer = found;
+	return 0;
+}
+
+const char *baleen_gate_text(enum baleen_gate_answer answer,
+			     const struct baleen_protected *protected,
+			     char text[static BALEEN_GATE_TEXT])
+{
+	const char *covers = answer == BALEEN_GATE_COVERS ? "it covers " : "";
+	char of_name[sizeof("an address of ") + sizeof(protected->what)];
+	const char *why = protected->what;
+
+	if (answer == BALEEN_GATE_WIDE) {
+		snprintf(text, BALEEN_GATE_TEXT, "wider than a /%d of IPv4 or a /%d of IPv6",
+			 BALEEN_GATE_IP4_LENGTH, BALEEN_GATE_IP6_LENGTH);
+		return text;
+	}
+	switch (protected->role) {
+	case BALEEN_PROTECTED_NEVER: why = "the never-drop list"; break;
+	case BALEEN_PROTECTED_NAME:
+		snprintf(of_name, sizeof(of_name), "an address of %s", protected->what);
+		why = of_name;
+		break;
+	case BALEEN_PROTECTED_PEER: why = "peer of a TCP session"; break;
+	default: break;
+	}
+	snprintf(text, BALEEN_GATE_TEXT, "%s%s%s is never dropped (%s)", covers, protected->key,
+		 *covers ? ", which" : "", why);
+	return text;
+}
