@@ -92,11 +92,20 @@ skip()
 	echo "ok $tap_n - $1 # SKIP $2"
 }
 
+# todo NAME REASON [DIAGNOSTICS]: known not to be so yet; tests/run counts it apart
+todo()
+{
+	tap_n=$((tap_n + 1))
+	echo "not ok $tap_n - $1 # TODO $2"
+	[ -z "${3-}" ] || echo "# ${3//$'\n'/$'\n'# }"
+}
+
 # retell NAME LINE: a line of TAP that another test printed, as ours; of other lines what is for a reader
 retell()
 {
 	case $2 in
 	"ok "*"# SKIP "* | "not ok "*"# SKIP "*) skip "$1: ${2#* - }" "${2##*# SKIP }" ;;
+	"not ok "*"# TODO "*) todo "$1: $(sed 's/^[^-]*- //; s/ # TODO .*//' <<<"$2")" "${2##*# TODO }" ;;
 	"ok "*) ok "$1: ${2#* - }" ;;
 	"not ok "*) not_ok "$1: ${2#* - }" ;;
 	*) echo "# ${2#\# }" ;;
