@@ -382,6 +382,7 @@ way_library()
 	origin_is=api reason_is="a test"
 	printf 'ban %s\n' "$@" >"$TMP/list"
 	say "${ENTER[@]}" "$TMP/api" "$DEV:bad" <"$TMP/list"
+	! grep -q '^1 ' "$TMP/said" || answer=narrowed
 	! grep -q '^-' "$TMP/said" || answer=refused
 }
 

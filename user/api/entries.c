@@ -88,20 +88,23 @@ static int fill_in(struct request *request, const struct baleen_stored_rule *rul
 	return err;
 }
 
-/* The first entry that was refused. */
+/* The first entry that was refused. Return: 1 when one was narrowed */
 static int check_results(const struct request *request)
 {
+	bool is_narrowed = false;
+
 	for (size_t i = 0; i < request->batch.n; i++) {
 		const struct baleen_rule_entry_change *change = &request->batch.change[i];
 		char why[BALEEN_GATE_TEXT];
 
+		is_narrowed |= change->answer == BALEEN_GATE_NARROWED;
 		if (change->result == -EPERM)
 			return baleen_fail(api_error(), EPERM, "%s: not added: %s",
 					   request->entries[i],
 					   baleen_gate_text(change->answer, &change->protected,
 							    why));
 	}
-	return 0;
+	return is_narrowed;
 }
 
 static int make(struct request *request, struct baleen_deploy *deploy)

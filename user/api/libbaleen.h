@@ -361,8 +361,9 @@ void baleen_set_close(struct baleen_set *set);
  * prefix that covers some, the rest is dropped. Prefixes shorter than /8, or /32 of
  * IPv6, are not added.
  *
- * Return: 0; -EPERM when some of them must not be dropped: the others are
- * listed; -EINVAL for an entry that is no key; -ENOENT when there is no such
+ * Return: 0; 1 when what must not be dropped was left out of some of them; -EPERM when
+ * some must not be dropped at all, or are too wide: the others are listed; -EINVAL for
+ * an entry that is no key; -ENOENT when there is no such
  * rule, or no state of its device; -ETIMEDOUT when another program keeps
  * changing it; a negative errno. But for -EPERM nothing has changed on failure.
  */

@@ -63,6 +63,10 @@ static void report(struct daemon *daemon, const struct limited *limited,
 	if (bans->n_added)
 		notify(daemon, LOG_NOTICE, limited->device, "%llu over a limit banned",
 		       (unsigned long long)bans->n_added);
+	if (bans->n_narrowed)
+		notify(daemon, LOG_NOTICE, limited->device,
+		       "%llu over a limit narrowed: their prefixes hold what is never dropped",
+		       (unsigned long long)bans->n_narrowed);
 	if (bans->n_refused)
 		notify(daemon, LOG_ERR, limited->device,
 		       "%s is over a limit and not banned, since it is never dropped (%s)",

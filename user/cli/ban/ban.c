@@ -187,6 +187,20 @@ int suggest_word(const struct baleen_rule_entry_change *change, const char *comm
 			change->answer == BALEEN_GATE_COVERS ? "leaves that out" : "takes it");
 }
 
+int suggest_narrow(const struct entries *entries, const char *command, const char *target)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < entries->n && n < MAX_EXPLAINED; i++) {
+		struct baleen_rule_entry_change wide = entries->change[i];
+
+		wide.answer = BALEEN_GATE_COVERS;
+		if (!wide.entry.is_exception && strpbrk(wide.entry.key, "/-") && ++n)
+			suggest_word(&wide, command, target);
+	}
+	return EXIT_FAILED;
+}
+
 static int complain_there(const struct entry_change *change, const struct search *search)
 {
 	return complain(
@@ -355,6 +369,8 @@ static int put_guarded(const struct entry_change *change, struct baleen_deploy *
 			  0 :
 			  guard_entries(deploy, rule, change->op, entries, &host, change->force);
 
+	if (err && is_add(change))
+		suggest_narrow(entries, change->command->name, change->target);
 	batch->host = &host;
 	if (!err && baleen_deploy_batch(deploy, batch, &error))
 		err = complain("%s", error.text);

@@ -60,6 +60,9 @@ u64 explain_entry(const char *target, const struct baleen_rule_store *state,
 int suggest_word(const struct baleen_rule_entry_change *change, const char *command,
 		 const char *target);
 
+/* Says it of the prefixes and ranges among these: what the guard of the host refused. */
+int suggest_narrow(const struct entries *entries, const char *command, const char *target);
+
 /* Says by what command a rule no longer holds a key of its lists; EXIT_FAILED. */
 int suggest_exception(const char *target, const char *key);
 

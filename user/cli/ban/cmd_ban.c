@@ -216,6 +216,8 @@ static int check_host(const struct ban *ban)
 
 		err = guard_entries(&ban->bans.deploy[rule->deploy], &rule->rule, BALEEN_SET_UNION,
 				    &entries, &ban->bans.host[rule->deploy], ban->force);
+		if (err)
+			suggest_narrow(&entries, ban->command->name, NULL);
 	}
 	return err;
 }

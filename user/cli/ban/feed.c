@@ -95,9 +95,16 @@ static void reply_ok(const struct feed *feed, const char *what)
 		reply("%s", what);
 }
 
-static bool is_narrowed(const struct baleen_rule_entry_change *change)
+/* Says, too, which part of it was left out. */
+static void reply_taken(const struct feed *feed, const struct baleen_rule_entry_change *change,
+			const char *what)
 {
-	return change->answer == BALEEN_GATE_NARROWED;
+	char why[ENTRY_REFUSAL], text[ENTRY_REFUSAL + 32];
+	bool is_narrowed = change->answer == BALEEN_GATE_NARROWED;
+
+	snprintf(text, sizeof(text), "%s%s%s", what, is_narrowed ? " narrowed " : "",
+		 is_narrowed ? entry_refusal(change, why) : "");
+	reply_ok(feed, text);
 }
 
 static void reply_to(struct feed *feed, const struct baleen_rule_entry_change *change)
@@ -105,10 +112,8 @@ static void reply_to(struct feed *feed, const struct baleen_rule_entry_change *c
 	char why[ENTRY_REFUSAL];
 
 	switch (change->result) {
-	case 0: reply_ok(feed, is_narrowed(change) ? "ok narrowed" : "ok"); break;
-	case -EEXIST:
-		reply_ok(feed, is_narrowed(change) ? "ok renewed narrowed" : "ok renewed");
-		break;
+	case 0: reply_taken(feed, change, "ok"); break;
+	case -EEXIST: reply_taken(feed, change, "ok renewed"); break;
 	case -ENOENT: reply("ok absent"); break;
 	default: feed->failed = true; reply("refused %s", entry_refusal(change, why));
 	}
@@ -458,7 +463,7 @@ const struct command feed_command = {
 		"A lone IPv6 address stands for its /64, or as ban-width says. Lines that are there\n"
 		"together are made together. Each line has a reply on stdout, in order, when it is in\n"
 		"force and on disk:\n"
-		"  ok | ok narrowed | ok renewed | ok absent, refused WHY, bad WHY, failed WHY; within begin and\n"
+		"  ok | ok narrowed WHY | ok renewed | ok absent, refused WHY, bad WHY, failed WHY; within begin and\n"
 		"  commit only commit and bad lines have one. 'ok, not kept: disk full' is in force,\n"
 		"  and comes to the disk when there is room\n"
 		"Peers of TCP sessions may be banned: who is banned often still has one open.\n",

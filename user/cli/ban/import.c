@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "cli/ban/import_bits.h"
+#include "cli/ban/ban.h"
 #include "cli/open/entries.h"
 #include "cli/open/filter_name.h"
 #include "list/import.h"
@@ -116,9 +117,11 @@ static u64 count_refused(const struct import *import)
 	for (size_t i = 0; i < import->entries.n; i++) {
 		const struct baleen_rule_entry_change *change = &import->entries.change[i];
 
-		if (change->result == -EPERM && n++ < MAX_NAMED)
-			complain("%s: '%s' not added: %s", import->target, change->entry.key,
-				 entry_refusal(change, why));
+		if (change->result != -EPERM || n++ >= MAX_NAMED)
+			continue;
+		complain("%s: '%s' not added: %s", import->target, change->entry.key,
+			 entry_refusal(change, why));
+		suggest_word(change, "add", import->target);
 	}
 	return n;
 }

@@ -105,6 +105,7 @@ static void count_results(struct work *work)
 
 		bans->n_added += !change->result;
 		bans->n_renewed += change->result == -EEXIST;
+		bans->n_narrowed += change->answer == BALEEN_GATE_NARROWED;
 		if (change->result != -EPERM)
 			continue;
 		if (!bans->n_refused++) {

@@ -17,6 +17,7 @@
  * @n_added: banned
  * @n_renewed: banned already, and for longer now
  * @n_capped: not banned, since as many are as the limit may ban
+ * @n_narrowed: of those that are banned, without what must not be
  * @n_refused: not banned, since they must not be: withheld, or a guarded session
  * @refused: the first of these; empty for none
  * @protected: why
@@ -25,6 +26,7 @@ struct baleen_limit_bans {
 	u64 n_added;
 	u64 n_renewed;
 	u64 n_capped;
+	u64 n_narrowed;
 	u64 n_refused;
 	char refused[BALEEN_RULE_ENTRY_TEXT];
 	struct baleen_protected protected;
