@@ -149,9 +149,18 @@ static void who_is_guarded(void **unused)
 {
 	struct baleen_stored_rule rule = state_rule("drop");
 
-	assert_false(baleen_protected_applies(&rule));
-	rule.guards_feeds = true;
+	/* By hand a list is meant as it is written, but for what is never dropped. */
 	assert_true(baleen_protected_applies(&rule));
+	assert_true(baleen_protected_of_feeds(&rule, BALEEN_PROTECTED_NEVER));
+	assert_false(baleen_protected_of_feeds(&rule, BALEEN_PROTECTED_HOST));
+	assert_false(baleen_protected_of_entry(&rule, 0, BALEEN_PROTECTED_HOST));
+	assert_true(baleen_protected_of_entry(&rule, BALEEN_YIELDS_HOST, BALEEN_PROTECTED_HOST));
+	assert_false(baleen_protected_of_entry(&rule, BALEEN_YIELDS_HOST, BALEEN_PROTECTED_PEER));
+	assert_true(baleen_protected_of_entry(&rule, BALEEN_YIELDS_PEERS, BALEEN_PROTECTED_PEER));
+	rule.guards_feeds = true;
+	assert_true(baleen_protected_of_feeds(&rule, BALEEN_PROTECTED_PEER));
+	assert_true(baleen_protected_of_entry(&rule, 0, BALEEN_PROTECTED_HOST));
+	assert_false(baleen_protected_of_entry(&rule, 0, BALEEN_PROTECTED_PEER));
 	rule.key_spec = BALEEN_KEY_FLOW;
 	assert_false(baleen_protected_applies(&rule));
 	rule.key_spec = BALEEN_KEY_DST;

@@ -226,8 +226,8 @@ static void test_bad_lines(void **state)
 			   "2 '" URL " a score' white space in a URL\n"
 			   "3 '!" URL "' a URL without a scheme\n"
 			   "4 'add NAME " URL "' a URL without a scheme\n"
-			   "5 'http://a?b/' NUL byte\n"
-			   "6 'http://a/?b' carriage return in the line\n");
+			   "5 'http://a\\x00b/' NUL byte\n"
+			   "6 'http://a/\\x0db' carriage return in the line\n");
 	assert_int_equal(list.n_bad, 6);
 	assert_int_equal(list.n_key, 1);
 	baleen_list_free(&list);
