@@ -101,7 +101,9 @@ bool baleen_url_host(const char *url, char *host, size_t n_bytes)
 	return true;
 }
 
-/* Two digits behind a %; a NUL byte is in no path. */
+/* Two digits behind a %. The path is written as a word of a line, as that of a configuration: no
+ * NUL, no newline, nor another control character.
+ */
 static bool take_byte(const char *digits, char *byte)
 {
 	char hex[3] = { 0 };
@@ -110,7 +112,7 @@ static bool take_byte(const char *digits, char *byte)
 		return false;
 	memcpy(hex, digits, 2);
 	*byte = strtoul(hex, NULL, 16);
-	return *byte;
+	return (unsigned char)*byte >= ' ' && *byte != 0x7f;
 }
 
 bool baleen_url_file(const char *url, char *path, size_t n_bytes)
