@@ -10,17 +10,15 @@
 #include "cli/open/entries.h"
 #include "cli/open/filter_name.h"
 #include "net/device.h"
+#include "state/entry_line.h"
 #include "state/unkept.h"
 #include "util/clock.h"
-#include "util/duration.h"
 #include "util/foreign.h"
 
 /* Changes that are made together at most; what has been read by then is made at
  * once, so a lone line does not wait for others.
  */
 #define MAX_BATCH 4096
-#define LINE_BYTES 1024
-#define READ_BYTES 65536
 
 /* The device stays held for so long after a line, and for so long altogether: a program that
  * waits for each reply pays for the lock once. Then others get it, who ask every 20 ms.
@@ -48,9 +46,7 @@
  * @is_spoiled: a line of the snapshot was bad
  * @failed: something was refused
  * @unkept: the disk had no room for what is in force; "" or why
- * @text: the input read so far
- * @n: bytes of @text
- * @skipping: in the middle of a line that is too long
+ * @lines: the input
  */
 struct feed {
 	const char *target;
@@ -67,9 +63,7 @@ struct feed {
 	struct entries entries;
 	bool in_snapshot, is_spoiled, failed;
 	const char *unkept;
-	char text[READ_BYTES];
-	size_t n;
-	bool skipping;
+	struct baleen_entry_lines lines;
 };
 
 /* --- replies --------------------------------------------------------------- */
@@ -252,68 +246,22 @@ static int bad(struct feed *feed, const char *reason, const char *text)
 	return 0;
 }
 
-/* The word at the start, cut off; the rest begins at the next one. */
-static char *next_word(char **rest)
+static int apply_change(struct feed *feed, enum baleen_rule_entry_op op,
+			const struct baleen_entry_line *line)
 {
-	char *word = *rest + strspn(*rest, " \t");
-
-	*rest = word + strcspn(word, " \t");
-	if (**rest)
-		*(*rest)++ = '\0';
-	*rest += strspn(*rest, " \t");
-	return word;
-}
-
-/* The reason is the rest of the line, with or without quotes around it. */
-static const char *unquote(char *text)
-{
-	size_t n = strlen(text);
-
-	if (n < 2 || *text != '"' || text[n - 1] != '"')
-		return text;
-	text[n - 1] = '\0';
-	return text + 1;
-}
-
-/* ttl=, origin= and, as the last one, reason=; NULL, or what is wrong. */
-static const char *parse_values(struct entry_options *options, char *rest)
-{
-	while (*rest) {
-		char *word;
-
-		if (!strncmp(rest, "reason=", 7)) {
-			options->reason = unquote(rest + 7);
-			return NULL;
-		}
-		word = next_word(&rest);
-		if (!strncmp(word, "origin=", 7))
-			options->origin = word + 7;
-		else if (strncmp(word, "ttl=", 4))
-			return "not ttl=, origin= or reason=";
-		else if (baleen_duration_parse(word + 4, &options->ttl_ms))
-			return "ttl= is not a time such as 30s, 1h or 2d";
-	}
-	return NULL;
-}
-
-static int apply_change(struct feed *feed, enum baleen_rule_entry_op op, char *rest)
-{
-	struct entry_options options = feed->options;
-	const char *key = next_word(&rest);
-	const char *reason = parse_values(&options, rest);
+	const struct entry_options options = { .origin = line->origin ?: feed->options.origin,
+					       .reason = line->reason,
+					       .ttl_ms = line->ttl_ms };
 	struct baleen_rule_entry entry;
 	struct baleen_error error;
 	bool is_widened;
 
-	if (!*key)
-		return bad(feed, "no key", "");
-	if (reason)
-		return bad(feed, reason, "");
 	if (feed->in_snapshot && strcmp(options.origin, feed->options.origin))
 		return bad(feed, "a snapshot has one origin", options.origin);
 	if (feed->in_snapshot && op != BALEEN_RULE_ENTRY_PUT)
 		return bad(feed, "a snapshot has what is to be there, not del", "");
-	if (entry_make(key, feed->key_spec, feed->ban_width, &options, &entry, &is_widened, &error))
+	if (entry_make(line->key, feed->key_spec, feed->ban_width, &options, &entry, &is_widened,
+		       &error))
 		return bad(feed, error.text, "");
 	if (entries_append(&feed->entries, op, &entry))
 		return EXIT_FAILED;
@@ -331,47 +279,32 @@ static int begin(struct feed *feed)
 	return 0;
 }
 
-static int parse_line(struct feed *feed, char *line)
+static int take_line(struct feed *feed, char *text)
 {
-	char *rest = line, *word;
+	struct baleen_entry_line line;
+	struct baleen_error error;
 
-	line[strcspn(line, "\r")] = '\0';
-	word = next_word(&rest);
-	if (!*word || *word == '#')
-		return 0;
-	if (!strcmp(word, "add"))
-		return apply_change(feed, BALEEN_RULE_ENTRY_PUT, rest);
-	if (!strcmp(word, "del"))
-		return apply_change(feed, BALEEN_RULE_ENTRY_REMOVE, rest);
-	if (!strcmp(word, "begin"))
-		return begin(feed);
-	if (!strcmp(word, "commit"))
+	if (baleen_entry_line_parse(text, &line, &error))
+		return bad(feed, error.text, "");
+	switch (line.verb) {
+	case BALEEN_ENTRY_ADD: return apply_change(feed, BALEEN_RULE_ENTRY_PUT, &line);
+	case BALEEN_ENTRY_DEL: return apply_change(feed, BALEEN_RULE_ENTRY_REMOVE, &line);
+	case BALEEN_ENTRY_BEGIN: return begin(feed);
+	case BALEEN_ENTRY_COMMIT:
 		return feed->in_snapshot ? commit(feed) : bad(feed, "commit without begin", "");
-	return bad(feed, "not add, del, begin or commit", word);
+	default: return 0;
+	}
 }
 
 /* The lines that are there whole. */
-static int parse_lines(struct feed *feed)
+static int take_lines(struct feed *feed)
 {
-	char *line = feed->text, *end = feed->text + feed->n, *newline;
-	int err = 0;
+	char *line;
+	int err = 0, found;
 
-	while (!err && (newline = memchr(line, '\n', end - line))) {
-		*newline = '\0';
-		if (feed->skipping || newline - line >= LINE_BYTES ||
-		    memchr(line, 0, newline - line))
-			err = bad(feed, "not a line of text below 1024 bytes", "");
-		else
-			err = parse_line(feed, line);
-		feed->skipping = false;
-		line = newline + 1;
-	}
-	feed->n = end - line;
-	memmove(feed->text, line, feed->n);
-	if (feed->n == sizeof(feed->text)) {
-		feed->skipping = true;
-		feed->n = 0;
-	}
+	while (!err && (found = baleen_entry_lines_next(&feed->lines, &line)))
+		err = found < 0 ? bad(feed, "not a line of text below 1024 bytes", "") :
+				  take_line(feed, line);
 	if (!err && !feed->in_snapshot)
 		err = flush(feed);
 	return err || fflush(stdout) ? EXIT_FAILED : 0;
@@ -379,28 +312,29 @@ static int parse_lines(struct feed *feed)
 
 static int read_all(struct feed *feed, int fd)
 {
+	bool is_cut;
 	ssize_t n;
 	int err = 0;
 
 	while (!err) {
 		release_in_time(feed, fd);
-		n = read(fd, feed->text + feed->n, sizeof(feed->text) - feed->n);
+		n = baleen_entry_lines_read(&feed->lines, fd);
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0)
 			break;
-		feed->n += n;
-		err = parse_lines(feed);
+		err = take_lines(feed);
 	}
 	if (err)
 		return err;
 	if (n < 0)
 		return complain("stdin: %m");
-	if (feed->n)
+	is_cut = baleen_entry_lines_is_cut(&feed->lines);
+	if (is_cut)
 		complain("stdin: the last line has no end: not taken");
 	if (feed->in_snapshot)
 		complain("stdin: ended before commit: the snapshot was not taken");
-	return feed->n || feed->in_snapshot || feed->failed ? EXIT_FAILED : 0;
+	return is_cut || feed->in_snapshot || feed->failed ? EXIT_FAILED : 0;
 }
 
 /* --- command --------------------------------------------------------------- */
