@@ -183,6 +183,23 @@ expect "secrets stay out of messages" 1 "" "$URL/none: HTTP status 404" \
 	"$FETCH" "http://user:secret@${URL#http://}/none?key=secret#secret" body
 requests 1 >/dev/null
 
+# Two answers by hand, the second of which goes on with a header that the first one had. What is made
+# of that is libcurl's.
+exec {folds}< <(exec python3 -c 'import socket
+listening = socket.create_server(("127.0.0.1", 0))
+print(listening.getsockname()[1], flush=True)
+for answer in (b"503 Later\r\nX-First: %s\r\n" % (b"x" * 20), b"200 OK\r\n X-Folded: x\r\n"):
+    client = listening.accept()[0]
+    client.recv(65536)
+    client.sendall(b"HTTP/1.1 " + answer + b"Content-Length: 4\r\nConnection: close\r\n\r\nbody")
+    client.close()
+    print("answered", flush=True)')
+read -r -t 30 -u "$folds" port || bail "the server does not start"
+"$FETCH" "http://127.0.0.1:$port/" body retries=1 pause=1 >out 2>&1
+read -r -t 30 -u "$folds" && read -r -t 30 -u "$folds"
+is "an answer begins with a folded line" "$REPLY" "answered"
+is "the helper lives on" "$(grep -o "ended without a word" out)" ""
+
 # --- TLS ---
 
 openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=127.0.0.1 \

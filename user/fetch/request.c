@@ -270,6 +270,21 @@ int request_from(struct request *request, u64 at, const char *etag)
 	return make_headers(request, at ? etag : "");
 }
 
+/* A handle that has asked keeps a pointer to the last header of the answer, and frees that before
+ * it asks again: libcurl before 8.1.1 reallocates it when the next answer begins with a folded line
+ * (its bug 11101; Debian 12 has 7.88.1). So none asks twice. The options go with the copy.
+ */
+static CURLcode renew(struct request *request)
+{
+	CURL *fresh = curl_easy_duphandle(request->curl);
+
+	if (!fresh)
+		return CURLE_OUT_OF_MEMORY;
+	curl_easy_cleanup(request->curl);
+	request->curl = fresh;
+	return CURLE_OK;
+}
+
 CURLcode request_ask(struct request *request)
 {
 	char *next = NULL;
@@ -279,10 +294,12 @@ CURLcode request_ask(struct request *request)
 	go_to(request, request->order->url);
 	for (u32 n = 0; n <= MAX_REDIRECTS; n++) {
 		request->n_redirections = n;
-		code = curl_easy_perform(request->curl);
+		code = renew(request);
+		if (!code)
+			code = curl_easy_perform(request->curl);
 		if (code || curl_easy_getinfo(request->curl, CURLINFO_REDIRECT_URL, &next) || !next)
 			return code;
-		/* The handle's own copy goes with the next request. */
+		/* The handle's own copy goes with it. */
 		next = strdup(next);
 		if (!next)
 			return CURLE_OUT_OF_MEMORY;
