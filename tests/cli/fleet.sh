@@ -43,3 +43,23 @@ expect "a misprint in fleet.conf" 1 "" \
 expect "a second fleet" 1 "" \
 	"baleen: $BALEEN_CONF_DIR/fleet.conf: is there: this host is in a fleet already" \
 	baleen fleet init other --server redis.example.org:6379
+
+# --- a broker that lies ---
+
+# Any answer is of so many elements; hiredis allocates for them before the first one comes.
+exec {broker}< <(exec python3 -c 'import socket
+listening = socket.create_server(("127.0.0.1", 0))
+print(listening.getsockname()[1], flush=True)
+while True:
+    client = listening.accept()[0]
+    client.recv(65536)
+    client.sendall(b"*500000000\r\n")
+    client.recv(65536)
+    client.close()')
+broker_pid=$!
+read -r -t 30 -u "$broker" port || bail "the broker does not start"
+printf 'fleet prod\nhost web1\nserver 127.0.0.1:%s\nkey %s\npolicy %s %s\n' "$port" "$PWD/key" \
+	"$PWD/policy" "$PWD/policy.pub" >etc/fleet.conf
+expect "more elements than fit in its memory" 1 "" "127.0.0.1:$port: Out of memory" \
+	"$ROOT/build/libexec/baleen/baleen-fleetd" --check
+kill "$broker_pid"

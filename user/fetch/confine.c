@@ -11,6 +11,7 @@
 
 #include "fetch/calls.h"
 #include "fetch/confine.h"
+#include "util/rlimit.h"
 #include "util/signals.h"
 
 /* libcurl, GnuTLS and the certificates of Debian take 30 MiB, a resolver a thread more. */
@@ -18,19 +19,6 @@
 #define MAX_ADDRESSES (2ull << 30)
 #define MAX_FILES 64
 #define MAX_PROCESSOR_S 120
-
-static int bound(int resource, u64 most)
-{
-	struct rlimit limit;
-
-	if (getrlimit(resource, &limit))
-		return -errno;
-	if (limit.rlim_max > most)
-		limit.rlim_max = most;
-	if (limit.rlim_cur > limit.rlim_max)
-		limit.rlim_cur = limit.rlim_max;
-	return setrlimit(resource, &limit) ? -errno : 0;
-}
 
 static int bound_all(void)
 {
@@ -48,7 +36,7 @@ static int bound_all(void)
 	int err = 0;
 
 	for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]) && !err; i++)
-		err = bound(limits[i].resource, limits[i].most);
+		err = baleen_rlimit_lower(limits[i].resource, limits[i].most);
 	return err;
 }
 
@@ -99,5 +87,5 @@ int confine_process(const char **reason)
 int confine_work(u64 max_bytes, u32 seconds)
 {
 	alarm(seconds);
-	return bound(RLIMIT_FSIZE, max_bytes);
+	return baleen_rlimit_lower(RLIMIT_FSIZE, max_bytes);
 }

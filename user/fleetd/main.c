@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <syslog.h>
@@ -22,8 +23,14 @@
 #include "util/clock.h"
 #include "util/fd.h"
 #include "util/output.h"
+#include "util/rlimit.h"
 #include "util/signals.h"
 
+/* An answer of 256 MiB in two copies, and what is kept. hiredis allocates for as many elements as
+ * an answer says that it has, and takes 100 bytes for one of three: without a limit a broker could
+ * fill the memory of its hosts.
+ */
+#define MAX_DATA (2ull << 30)
 /* The files are looked at so often. */
 #define LOOK_S 2
 
@@ -216,8 +223,14 @@ int main(int argc, char **argv)
 	static struct fleet fleet = { .name = "start" };
 	struct baleen_error error;
 	struct stamps begun;
+	int err;
 
 	baleen_signals_to_errors();
+	err = baleen_rlimit_lower(RLIMIT_DATA, MAX_DATA);
+	if (err) {
+		say(&fleet, LOG_ERR, "cannot limit its memory: %s", strerror(-err));
+		return EXIT_FAILURE;
+	}
 	if (argc > 1)
 		return order_run(&fleet, argc - 1, argv + 1);
 	handle(SIGTERM, on_end);
