@@ -107,8 +107,8 @@ API_LIB := build/api/libbaleen.so.$(API_VERSION) build/api/libbaleen.a
 ASAN_OBJ := $(LIB_SRC:%.c=build/asan/%.o) $(API_SRC:%.c=build/asan/%.o) \
 	$(patsubst %.c,build/asan/%.o,$(filter-out %/main.c,$(FETCH_SRC)))
 # What the fuzz targets link; each of clang's objects takes a second of a processor.
-FUZZ_LIB := $(wildcard $(patsubst %,user/lib/%.c,util/* key/* list/* net/* filter/* deploy/conf* \
-	fleet/fleet_entry fleet/fleet_batch fleet/fleet_conf fleet/fleet_keys fleet/fleet_policy icp/digest set/* state/entries state/entry_key state/entry_row state/feed_guard state/feeds state/rule_bans \
+FUZZ_LIB := $(wildcard $(patsubst %,user/lib/%.c,util/* key/* list/* net/* filter/* deploy/conf* report/metrics report/metrics_families report/metrics_rows \
+	fleet/fleet_entry fleet/fleet_batch fleet/fleet_conf fleet/fleet_keys fleet/fleet_policy icp/digest icp/squid_objects icp/squid_set icp/store_log set/* state/entries state/entry_key state/entry_line state/entry_row state/feed_guard state/feeds state/rule_bans \
 	state/rule_store_path state/rule_store_rules state/rule_store_texts \
 	state/set_feed state/sql xdp/limit_words xdp/pins xdp/qualifiers xdp/ruleset))
 FUZZ_OBJ := $(FUZZ_LIB:%.c=build/fuzzed/%.o)
@@ -329,7 +329,14 @@ build/fuzzed/libbaleen.a: $(FUZZ_OBJ) Makefile
 
 build/fuzz/%: build/fuzzed/tests/fuzz/%.o build/fuzzed/libbaleen.a
 	@mkdir -p $(@D)
-	$(CLANG) -fsanitize=fuzzer,address,undefined -o $@ $^ -lm $(LIBS)
+	$(CLANG) -fsanitize=fuzzer,address,undefined -o $@ $(filter %.o,$^) build/fuzzed/libbaleen.a -lm $(LIBS)
+
+build/fuzz/fuzz_fetch: $(patsubst %,build/fuzzed/user/fetch/%.o,transfer request unpacker addresses)
+build/fuzz/fuzz_fetch: LIBS += -lcurl
+build/fuzz/fuzz_http: $(patsubst %,build/fuzzed/user/daemon/%.o,digest_server http_listen)
+build/fuzz/fuzz_http: LIBS += -lmicrohttpd
+build/fuzz/fuzz_redis: build/fuzzed/user/fleetd/redis.o
+build/fuzz/fuzz_redis: LIBS += -lhiredis -lgnutls
 
 build/tools/shim.so: tests/model/shim.c
 build/tools/clock.so: tests/fleet/clock.c

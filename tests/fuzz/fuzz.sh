@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
-# Runs every fuzz target for FUZZ_SECONDS, by default 30, from an empty corpus: one that ends
-# without a finding is ok. An input that was found is kept as build/log/TARGET-*.
+# Runs every fuzz target for FUZZ_SECONDS, by default 30, from its seeds in tests/fuzz/seeds/, if it
+# has some: one that ends without a finding is ok. An input that was found is kept as
+# build/log/TARGET-*; its place is among the seeds once it is mended.
 
 # shellcheck source=tests/lib.sh
 source "$(dirname "$0")/../lib.sh"
@@ -10,13 +11,18 @@ source "$(dirname "$0")/../lib.sh"
 SECONDS_EACH=${FUZZ_SECONDS:-30}
 SEED=1
 
-# start TARGET: in the background, the log in $TMP/TARGET.log
+# start TARGET: in the background, the log in $TMP/TARGET.log. It has a loopback and ports of its own.
 start()
 {
+	local seeds=()
+
+	[ -d "tests/fuzz/seeds/$1" ] && seeds=("tests/fuzz/seeds/$1")
 	mkdir "$TMP/$1"
-	timeout --kill-after=10 $((SECONDS_EACH + 60)) "build/fuzz/$1" -seed="$SEED" \
+	# shellcheck disable=SC2016 # of the inner shell
+	timeout --kill-after=10 $((SECONDS_EACH + 60)) unshare --net --map-root-user \
+		bash -c 'ip link set lo up && exec "$@"' - "build/fuzz/$1" -seed="$SEED" \
 		-max_total_time="$SECONDS_EACH" -timeout=10 -rss_limit_mb=2048 \
-		-print_final_stats=1 -artifact_prefix="build/log/$1-" "$TMP/$1" \
+		-print_final_stats=1 -artifact_prefix="build/log/$1-" "$TMP/$1" "${seeds[@]}" \
 		>"$TMP/$1.log" 2>&1 &
 	pid[$1]=$!
 }
