@@ -557,7 +557,7 @@ install: all
 	for section in 3 5 7 8; do \
 		$(INSTALL_FILE) $(DESTDIR)$(mandir)/man$$section user/man/*.$$section; \
 	done
-	$(INSTALL_FILE) $(DESTDIR)$(docdir) README.md CONTRIBUTING.md
+	$(INSTALL_FILE) $(DESTDIR)$(docdir) README.md CONTRIBUTING.md SECURITY.md
 	$(INSTALL_FILE) $(DESTDIR)$(docdir)/docs docs/*.md
 	$(INSTALL_FILE) $(DESTDIR)$(datadir)/bash-completion/completions user/completion/baleen
 	umask 022 && for unit in $(UNITS); do \

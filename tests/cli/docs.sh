@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
-# README.md, CONTRIBUTING.md and docs/ name only what exists: files, functions, targets,
+# README.md, CONTRIBUTING.md, SECURITY.md and docs/ name only what exists: files, functions, targets,
 # manual pages, commands and their options; their links resolve; README is one screen.
 
 # shellcheck disable=SC2016 # backquotes are those of Markdown
 # shellcheck source=tests/lib.sh
 source "$(dirname "$0")/../lib.sh"
 
-DOCS=(README.md CONTRIBUTING.md docs/*.md)
+DOCS=(README.md CONTRIBUTING.md SECURITY.md docs/*.md)
 
 # code FILE: fenced and indented lines, and what stands in backquotes, a line each
 code()

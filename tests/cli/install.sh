@@ -39,7 +39,7 @@ is "every manual page" "$(find "$TMP/dest/usr/share/man" -type f -printf '%f\n' 
 # The links are held to the tree by docs.sh.
 is "every document, as far from each other as in the tree" \
 	"$(installed dest/usr/share/doc/baleen | grep -v '^examples/')" \
-	"$(printf '%s\n' CONTRIBUTING.md README.md docs/*.md | sort)"
+	"$(printf '%s\n' CONTRIBUTING.md README.md SECURITY.md docs/*.md | sort)"
 is "every example" "$(installed dest/usr/share/doc/baleen/examples)" \
 	"$(cd examples && find . \( -name '*.c' -o -name Makefile \) | sed 's|^\./||' | sort)"
 there "the ioctls of the module" usr/include/linux/baleen.h

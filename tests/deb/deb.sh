@@ -58,7 +58,7 @@ for page in user/man/*.[58]; do
 	page=${page##*/}
 	check "manual page $page" test -s "$DEBIAN/usr/share/man/man${page##*.}/$page.gz"
 done
-for doc in README.md CONTRIBUTING.md docs/*.md; do
+for doc in README.md CONTRIBUTING.md SECURITY.md docs/*.md; do
 	check "$doc" test -s "$DEBIAN/usr/share/doc/baleen/$doc"
 done
 for name in $(sed -n 's/^#define .*"\(.*\)"$/\1/p' build/late.h); do
