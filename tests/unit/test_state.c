@@ -548,6 +548,7 @@ static void all_fields(void **unused)
 	rules.rule[1].key_spec = BALEEN_KEY_FLOW;
 	rules.rule[1].kind = BALEEN_KIND_BLOOM;
 	rules.rule[1].fpp = 0x1p-44;
+	rules.rule[1].accept_fpp = 0.1;
 	rules.rule[1].capacity = 1ull << 40;
 	rules.rule[1].is_any = true;
 	rules.rule[1].guards_feeds = true;
@@ -584,6 +585,7 @@ static void all_fields(void **unused)
 		assert_int_equal(back.rule[i].key_spec, rules.rule[i].key_spec);
 		assert_int_equal(back.rule[i].kind, rules.rule[i].kind);
 		assert_true(back.rule[i].fpp == rules.rule[i].fpp);
+		assert_true(back.rule[i].accept_fpp == rules.rule[i].accept_fpp);
 		assert_int_equal(back.rule[i].capacity, rules.rule[i].capacity);
 		assert_int_equal(back.rule[i].is_any, rules.rule[i].is_any);
 		assert_int_equal(back.rule[i].guards_feeds, rules.rule[i].guards_feeds);

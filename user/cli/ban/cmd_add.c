@@ -30,7 +30,7 @@
  * @narrow: without what must not be dropped
  * @dry_run: change nothing, say what would change
  * @json: report as JSON
- * @accept_fpp: a false positive rate that a live Bloom filter may come to
+ * @accept_fpp: a false positive rate that a live filter may come to
  * @wait_ms: for other writers
  * @entry: origin, reason and end of single entries
  * @lists: how to read @file
@@ -144,26 +144,25 @@ static int check_host(const struct change *change, const struct filter_ref *ref)
 	return err;
 }
 
-/* A Bloom filter takes any number of keys and gives none back: what it would come
- * to is looked at first. Of a file it is told, what is live asks whether it may.
+/* The rate that a Bloom filter in a file would come to is told; what is live asks whether it may.
  */
-static int check_rate(const struct change *change, const struct filter_ref *ref)
+static int check_rate(const struct change *change, struct filter_ref *ref)
 {
 	struct baleen_filter after;
 	struct baleen_error error;
-	int err = 0;
 
-	if (change->op != BALEEN_SET_UNION || !baleen_filter_has_bloom(&ref->filter))
+	if (change->op != BALEEN_SET_UNION)
+		return 0;
+	if (filter_ref_is_live(ref))
+		return filter_ref_guard_added(ref, &change->list, change->accept_fpp);
+	if (!baleen_filter_has_bloom(&ref->filter))
 		return 0;
 	if (baleen_filter_edit(&ref->filter, &change->list, change->op, 0, &after, &error))
 		return complain("%s: %s", ref->argument, error.text);
-	if (filter_ref_is_live(ref))
-		err = filter_ref_guard_raise(ref, &after, change->accept_fpp);
-	else
-		complain("%s: false positive rate %.3g, before %.3g", ref->argument,
-			 baleen_filter_worst_fpp(&after), baleen_filter_worst_fpp(&ref->filter));
+	complain("%s: false positive rate %.3g, before %.3g", ref->argument,
+		 baleen_filter_worst_fpp(&after), baleen_filter_worst_fpp(&ref->filter));
 	baleen_filter_free(&after);
-	return err;
+	return 0;
 }
 
 static int build_aside(struct change *change, struct filter_ref *ref, bool is_full)
@@ -176,7 +175,9 @@ static int build_aside(struct change *change, struct filter_ref *ref, bool is_fu
 	if (baleen_change_aside(&ref->filter, &change->list, change->op, is_full, change->fixed,
 				&built, &error))
 		return complain("%s: %s", ref->argument, error.text);
-	err = filter_ref_put(ref, &built);
+	err = filter_ref_guard_raise(ref, &built, change->accept_fpp);
+	if (!err)
+		err = filter_ref_put(ref, &built);
 	if (!err)
 		err = trace_change(&change->trace, &change->list, change->op, &built);
 	baleen_filter_free(&built);
@@ -242,13 +243,14 @@ static int change_loaded(struct change *change, struct filter_ref *ref)
 	return make_change(change, ref);
 }
 
-/* The kernel changes a filter of the module without its body being read, but for what it
- * does to the rate of a Bloom filter.
+/* The kernel changes a filter of the module without its body being read, but for what that
+ * does to its rate.
  */
 static bool needs_body(const struct change *change, const struct filter_ref *ref)
 {
 	return ref->filter.bytes || is_aside(change, ref) || change->dry_run ||
-	       (change->op == BALEEN_SET_UNION && baleen_filter_has_bloom(&ref->filter));
+	       (change->op == BALEEN_SET_UNION &&
+		baleen_filter_may_exceed(&ref->filter.image, change->accept_fpp));
 }
 
 static int change_target(struct filter_ref *ref, void *data)
@@ -448,7 +450,7 @@ static const struct option_spec add_options[] = {
 	     "a key that is there already is fine; else nothing changes, save in a Bloom filter, "
 	     "which cannot tell"),
 	VALUE("accept-fpp", 0, "P", option_rate, change, accept_fpp,
-	      "let a live Bloom filter come to a false positive rate of P (1e-9)"),
+	      "let a live filter come to a false positive rate of P (1e-9)"),
 	WIDE_OPTION(change, force),
 	NARROW_OPTION(change, narrow),
 	FLAG("fixed", 0, change, fixed, "refuse what finds no room, instead of growing"),

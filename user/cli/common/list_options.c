@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/common/list_options.h"
+#include "deploy/gate_live.h"
 #include "filter/kind.h"
 #include "key/key_spec.h"
 #include "net/device.h"
@@ -47,6 +48,7 @@ void list_options_init(struct list_options *options)
 {
 	*options = (struct list_options){
 		.build = { .kind = BALEEN_KIND_CUCKOO, .key_spec = BALEEN_KEY_SRC },
+		.accept_fpp = BALEEN_ACCEPT_FPP,
 	};
 }
 

@@ -53,6 +53,7 @@ enum list_special {
  * @special: what becomes of special-purpose ranges
  * @csv: of a table: columns and conditions
  * @build: kind, key, rate, capacity, geometry
+ * @accept_fpp: false positive rate that a rule made of them may come to
  * @shaped_by: the last option that says what to build, such as "kind"
  * @is_kind_given: --kind was one of them
  * @kinds: kinds that have all that was asked for, a bit each
@@ -78,6 +79,7 @@ struct list_options {
 	enum list_special special;
 	struct baleen_csv_options csv;
 	struct baleen_build_options build;
+	double accept_fpp;
 	const char *shaped_by;
 	bool is_kind_given;
 	u32 kinds;

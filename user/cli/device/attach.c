@@ -26,7 +26,6 @@
  * @is_kmod: rules of the kernel module, not of XDP
  * @priority: priority of its hook
  * @has_priority: it was given
- * @accept_fpp: highest rate of a rule
  * @no_state: remember nothing
  * @force: also what would cut this host off
  * @json: report as JSON
@@ -44,7 +43,6 @@ struct attach {
 	u32 is_kmod;
 	int priority;
 	bool has_priority;
-	double accept_fpp;
 	bool no_state;
 	bool force;
 	bool json;
@@ -243,7 +241,7 @@ static int attach_rules(struct attach *attach)
 	if (rules_open(&attach->rules, &attach->lists) || rules_insert(&attach->rules, &ruleset, 0))
 		return EXIT_FAILED;
 	policy_apply(&attach->policy, &ruleset);
-	if (guard_rates(&attach->rules, attach->accept_fpp) ||
+	if (guard_rates(&attach->rules, attach->lists.accept_fpp) ||
 	    guard_host(&(struct baleen_lockout_check){ .device = attach->device,
 						       .ruleset = &ruleset },
 		       &attach->rules, attach->force))
@@ -272,7 +270,7 @@ static int check_device(const struct attach *attach, struct baleen_error *error)
 
 static int run(int argc, char **argv)
 {
-	struct attach attach = { .accept_fpp = BALEEN_ACCEPT_FPP };
+	struct attach attach = { 0 };
 	struct baleen_error error;
 	int err;
 
@@ -296,7 +294,7 @@ static const struct option_spec options[] = {
 	FLAG("egress", 0, attach, is_egress,
 	     "what goes out by DEV, by a program of tc; other commands call it DEV@egress. Keys are "
 	     "destinations unless --key says otherwise"),
-	ACCEPT_FPP_OPTION(attach, accept_fpp),
+	ACCEPT_FPP_OPTION(attach, lists.accept_fpp),
 	{ "no-link", 0, NULL, parse_place, .value = BALEEN_ATTACH_TYPE_NETLINK,
 	  .help = "as other tools do, so that they can remove or replace it: 'ip link set DEV xdp "
 		  "off'; status tells" },

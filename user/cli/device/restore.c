@@ -2,6 +2,7 @@
 /* baleen restore: onto a device what was saved. */
 #include <errno.h>
 #include <limits.h>
+#include <math.h>
 
 #include "cli/open/policy.h"
 #include "cli/device/restore.h"
@@ -223,6 +224,7 @@ static int name_images(const struct restore *restore, struct baleen_saved *saved
 		snprintf(path[i], sizeof(path[i]), "%s/%s", restore->directory, file);
 		rules->rule[i].path = path[i];
 		rules->rule[i].bans = saved->bans[i];
+		rules->rule[i].accept_fpp = saved->accept_fpp[i];
 		err = find_special(saved, i, &rules->rule[i].special);
 		rules->rule[i].ref =
 			(struct filter_ref){ .argument = path[i], .filter = *rule->filter };
@@ -257,6 +259,20 @@ static int put_on(const struct restore *restore, struct baleen_saved *saved)
 	return attach_with_state(restore, saved, &rules, &lists);
 }
 
+static int guard_saved_rates(const struct baleen_saved *saved)
+{
+	for (u32 i = 0; i < saved->ruleset.n_rules; i++) {
+		const struct baleen_ruleset_rule *rule = &saved->ruleset.rule[i];
+		double accept_fpp = fmax(saved->accept_fpp[i], BALEEN_ACCEPT_FPP);
+		struct baleen_error error;
+
+		if (baleen_gate_rate(rule->name, rule->action, rule->filter, accept_fpp,
+				     "when it was saved", &error))
+			return complain("%s", error.text);
+	}
+	return 0;
+}
+
 static int run(int argc, char **argv)
 {
 	struct restore restore = { 0 };
@@ -280,7 +296,8 @@ static int run(int argc, char **argv)
 		saved.mode = restore.mode;
 	if (baleen_device_is_egress(saved.device) != baleen_device_is_egress(restore.device))
 		complain("warning: %s: was saved of %s", restore.device, saved.device);
-	if (guard_host(&(struct baleen_lockout_check){ .device = restore.device,
+	if (guard_saved_rates(&saved) ||
+	    guard_host(&(struct baleen_lockout_check){ .device = restore.device,
 						       .ruleset = &saved.ruleset },
 		       NULL, restore.force))
 		err = EXIT_FAILED;

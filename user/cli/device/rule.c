@@ -39,7 +39,6 @@ static const struct verb {
  * @place: where to, if it was said
  * @anchor: its rule
  * @lists: how lists are read
- * @accept_fpp: highest rate of a rule
  * @force: also what would cut this host off
  * @json: report as JSON
  */
@@ -52,7 +51,6 @@ struct change {
 	enum place place;
 	const char *anchor;
 	struct list_options lists;
-	double accept_fpp;
 	bool force;
 	bool json;
 };
@@ -265,7 +263,8 @@ static int change_device(struct change *change)
 				    .is_forced = change->force };
 
 	if (device_edit_check(change->device) || rules_open(&change->rules, &change->lists) ||
-	    guard_rates(&change->rules, change->accept_fpp) || device_edit(change->device, &edit))
+	    guard_rates(&change->rules, change->lists.accept_fpp) ||
+	    device_edit(change->device, &edit))
 		return EXIT_FAILED;
 	rules_print_special(&change->rules);
 	rules_warn_dead(&change->rules, &edit.after);
@@ -274,7 +273,7 @@ static int change_device(struct change *change)
 
 static int run(int argc, char **argv)
 {
-	struct change change = { .accept_fpp = BALEEN_ACCEPT_FPP };
+	struct change change = { 0 };
 	int err;
 
 	list_options_init(&change.lists);
@@ -294,7 +293,7 @@ static const struct option_spec options[] = {
 	{ "after", 0, "RULE", parse_place, .value = PLACE_AFTER, .help = "behind this one" },
 	{ .help = "\n" },
 	{ .table = rule_option_table, .at = offsetof(struct change, rules) },
-	ACCEPT_FPP_OPTION(change, accept_fpp),
+	ACCEPT_FPP_OPTION(change, lists.accept_fpp),
 	FORCE_OPTION(change, force),
 	FLAG("json", 'j', change, json, "the rules in their order as JSON"),
 	{ .table = list_option_table, .at = offsetof(struct change, lists) },

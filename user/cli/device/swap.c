@@ -19,7 +19,6 @@ struct swap {
 	struct rules rules; /* one: the image */
 	struct list_options lists;
 	int action; /* enum baleen_action that the rule has to have, or -1 */
-	double accept_fpp;
 	bool force;
 	bool dry_run;
 	bool json;
@@ -85,7 +84,7 @@ static int edit(const struct swap *swap, struct baleen_ruleset *ruleset)
 		return complain_no_rule(swap->device, swap->rule);
 	rule = &ruleset->rule[place];
 	if (check_empty(swap, filter) || check_action(swap, rule->action) ||
-	    guard_rate(swap->rule, rule->action, filter, swap->accept_fpp))
+	    guard_rate(swap->rule, rule->action, filter, swap->lists.accept_fpp))
 		return EXIT_FAILED;
 	rule->filter = filter;
 	rules_share(argument, rule);
@@ -132,7 +131,7 @@ static int swap_named(const struct swap *swap)
 	err = kmod_head(&kmod, &before, &info);
 	/* It drops no packets while no rule asks it. */
 	if (!err && info.n_rules)
-		err = guard_rate(argument, BALEEN_ACTION_DROP, filter, swap->accept_fpp);
+		err = guard_rate(argument, BALEEN_ACTION_DROP, filter, swap->lists.accept_fpp);
 	if (!err && !swap->force)
 		err = kmod_guard_image(&kmod, filter);
 	if (!err && !swap->dry_run)
@@ -213,7 +212,7 @@ static int report(const struct swap *swap)
 
 static int run(int argc, char **argv)
 {
-	struct swap swap = { .action = -1, .accept_fpp = BALEEN_ACCEPT_FPP };
+	struct swap swap = { .action = -1 };
 	int err;
 
 	list_options_init(&swap.lists);
@@ -238,7 +237,7 @@ static const struct option_spec options[] = {
 	  .help = "refuse unless it is a drop rule" },
 	{ "count", 0, NULL, parse_action, offsetof(struct swap, action),
 	  .value = BALEEN_ACTION_COUNT, .help = "refuse unless it is a count rule" },
-	ACCEPT_FPP_OPTION(swap, accept_fpp),
+	ACCEPT_FPP_OPTION(swap, lists.accept_fpp),
 	FORCE_OPTION(swap, force),
 	FLAG("dry-run", 0, swap, dry_run, "judge it as if, and change nothing"),
 	FLAG("json", 'j', swap, json, "describe the new image as JSON"),

@@ -50,12 +50,12 @@ static int build(struct resize *resize, struct filter_ref *ref)
 }
 
 /* Half the bits err more, of which a live rule asks whether it may. */
-static int check_rate(const struct resize *resize, const struct filter_ref *ref)
+static int check_rate(const struct resize *resize, struct filter_ref *ref)
 {
-	if (!baleen_filter_has_bloom(&ref->filter))
-		return 0;
 	if (filter_ref_is_live(ref) && !resize->out)
 		return filter_ref_guard_raise(ref, &resize->built, resize->accept_fpp);
+	if (!baleen_filter_has_bloom(&ref->filter))
+		return 0;
 	complain("%s: false positive rate %.3g, before %.3g",
 		 resize->out ? resize->out : ref->argument, baleen_filter_worst_fpp(&resize->built),
 		 baleen_filter_worst_fpp(&ref->filter));

@@ -38,9 +38,9 @@ struct operand {
  * @wait_ms: for other writers
  * @force: also when this host would cut itself off
  * @json: report as JSON
- * @accept_fpp: a false positive rate that a live rule may come to
  * @lists: how to read lists
  * @operand: of paths 1 to @n_paths - 1
+ * @is_derived: the first is a live rule that is derived of them
  * @made: the result
  * @caveat: what of it is not as in a set, or NULL
  */
@@ -54,9 +54,9 @@ struct set_op {
 	char name[BALEEN_NAME_BYTES];
 	u64 wait_ms;
 	bool force, json;
-	double accept_fpp;
 	struct list_options lists;
 	struct operand *operand;
+	bool is_derived;
 	struct baleen_filter made;
 	const char *caveat;
 	bool has_copies;
@@ -195,10 +195,16 @@ static int put_union(struct set_op *set, struct filter_ref *ref)
 	return filter_ref_put(ref, &set->made);
 }
 
+/* A union that is derived comes to another Bloom filter than one that is made of the live one: that
+ * is asked about then.
+ */
 static int put(struct set_op *set, struct filter_ref *ref)
 {
-	if (filter_ref_guard_raise(ref, &set->made, set->accept_fpp) ||
-	    filter_ref_guard_image(ref, &set->made, set->force))
+	set->is_derived = set->op == BALEEN_SET_UNION && filter_ref_is_derived(ref);
+	ref->is_forced = set->force;
+	ref->guards_derived = set->is_derived && baleen_filter_has_bloom(&set->made);
+	if (filter_ref_guard_raise(ref, &set->made, set->lists.accept_fpp) ||
+	    (!ref->guards_derived && filter_ref_guard_image(ref, &set->made, set->force)))
 		return EXIT_FAILED;
 	if (set->op == BALEEN_SET_UNION)
 		return put_union(set, ref);
@@ -218,6 +224,21 @@ static int combine_target(struct filter_ref *ref, void *data)
 	return err ? err : put(set, ref);
 }
 
+/* The report is of the filter that was derived. */
+static int look_at_derived(struct set_op *set)
+{
+	struct filter_ref ref;
+	int err = filter_ref_open(&ref, set->paths[0], &set->lists);
+
+	if (!err) {
+		baleen_filter_free(&set->made);
+		set->made = ref.filter;
+		ref.filter = (struct baleen_filter){ 0 };
+	}
+	filter_ref_close(&ref);
+	return err;
+}
+
 /* Which nobody else changes meanwhile. */
 static int combine_into_target(struct set_op *set)
 {
@@ -228,7 +249,9 @@ static int combine_into_target(struct set_op *set)
 		adopt_head(set, &head);
 		err = open_operands(set);
 	}
-	return err ? err : filter_ref_change(set->paths[0], set->wait_ms, combine_target, set);
+	if (!err)
+		err = filter_ref_change(set->paths[0], set->wait_ms, combine_target, set);
+	return !err && set->is_derived ? look_at_derived(set) : err;
 }
 
 static int combine_to_file(struct set_op *set)
@@ -277,7 +300,6 @@ static int run(struct set_op *set, int argc, char **argv)
 	int err;
 
 	set->wait_ms = BALEEN_LOCK_TIMEOUT_MS;
-	set->accept_fpp = BALEEN_ACCEPT_FPP;
 	list_options_init(&set->lists);
 	err = parse(set, argc, argv);
 	if (!err)
@@ -322,7 +344,7 @@ static const struct option_spec options[] = {
 	     "pass over bad lines; otherwise they refuse the list"),
 	FLAG("allow-empty", 0, set_op, lists.allow_empty, "take a list without a single key"),
 	WAIT_OPTION(set_op, wait_ms),
-	ACCEPT_FPP_OPTION(set_op, accept_fpp),
+	ACCEPT_FPP_OPTION(set_op, lists.accept_fpp),
 	FORCE_OPTION(set_op, force),
 	FLAG("json", 'j', set_op, json, "describe the result as JSON"),
 	{ 0 },

@@ -270,15 +270,47 @@ bool filter_ref_is_live(const struct filter_ref *ref)
 	return ref->type->is_live;
 }
 
-int filter_ref_guard_raise(const struct filter_ref *ref, const struct baleen_filter *after,
+bool filter_ref_is_derived(struct filter_ref *ref)
+{
+	return ref->type->is_derived && ref->type->is_derived(ref);
+}
+
+int filter_ref_guard_raise(struct filter_ref *ref, const struct baleen_filter *after,
 			   double accept_fpp)
 {
 	struct baleen_error error;
 
+	if (filter_ref_is_derived(ref)) {
+		ref->type->accept(ref, accept_fpp);
+		return 0;
+	}
 	if (!ref->type->is_live ||
-	    !baleen_accept_fpp_raise(ref->argument, &ref->filter, after, accept_fpp, &error))
+	    !baleen_gate_raise(ref->argument, &ref->filter, after, accept_fpp, &error))
 		return 0;
 	return complain("%s", error.text);
+}
+
+/* A Bloom filter takes any number of keys and gives none back, and narrow slots err more often
+ * the fuller they are: what it would come to is looked at first.
+ */
+int filter_ref_guard_added(struct filter_ref *ref, const struct baleen_list *keys,
+			   double accept_fpp)
+{
+	struct baleen_filter after;
+	struct baleen_error error;
+	int err;
+
+	if (!baleen_filter_may_exceed(&ref->filter.image, accept_fpp))
+		return 0;
+	err = baleen_filter_edit(&ref->filter, keys, BALEEN_SET_UNION, 0, &after, &error);
+	/* It is built larger then, and that is asked about. */
+	if (err == -ENOSPC)
+		return 0;
+	if (err)
+		return complain("%s: %s", ref->argument, error.text);
+	err = filter_ref_guard_raise(ref, &after, accept_fpp);
+	baleen_filter_free(&after);
+	return err;
 }
 
 int filter_ref_guard_keys(const struct filter_ref *ref, const struct baleen_filter *keys,

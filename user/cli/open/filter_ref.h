@@ -57,10 +57,18 @@ int filter_ref_load(struct filter_ref *ref);
 /* Are packets judged by it? */
 bool filter_ref_is_live(const struct filter_ref *ref);
 
+/* Is it a rule that is derived anew of what it is made of? */
+bool filter_ref_is_derived(struct filter_ref *ref);
+
 /* For a live filter: fails after a message when @after has a higher false positive rate
- * than the filter has now, and than @accept_fpp.
+ * than the filter has now, and than @accept_fpp. A rule that is derived accepts that rate
+ * from then on, and it is asked about what was derived.
  */
-int filter_ref_guard_raise(const struct filter_ref *ref, const struct baleen_filter *after,
+int filter_ref_guard_raise(struct filter_ref *ref, const struct baleen_filter *after,
+			   double accept_fpp);
+
+/* The same of what it comes to with these keys, as far as they find room. */
+int filter_ref_guard_added(struct filter_ref *ref, const struct baleen_list *keys,
 			   double accept_fpp);
 
 /* For a live filter: fails after naming each protected address that would be dropped with

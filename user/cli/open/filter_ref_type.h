@@ -27,6 +27,8 @@ struct filter_ref_type;
  * @wait_ms: how long a change waits for other writers
  * @fd: descriptor of a file: what was read, as it was received, or the file, locked; else 0
  * @mode: permissions of a file that is changed
+ * @guards_derived: what is derived is asked whether it cuts this host off
+ * @is_forced: it may
  * @is_list: it was a list, built on the way
  * @csv: how it was read, if it was a table
  * @n_lines: number of lines of the list
@@ -48,6 +50,8 @@ struct filter_ref {
 	u64 wait_ms;
 	int fd;
 	unsigned int mode;
+	bool guards_derived;
+	bool is_forced;
 	bool is_list;
 	struct baleen_csv_options csv;
 	u64 n_lines;
@@ -80,6 +84,10 @@ struct filter_ref {
  * @replace: the same, but the lists it was made of give way to the filter; NULL when that
  *           is @put
  * @remember: adds another filter to what it is made of; NULL when that is not remembered
+ * @is_derived: is it derived anew of what it is made of? Then @put and @replace ask whether that
+ *              may go live; NULL for no
+ * @accept: remembers that what is derived may err so often, if that is more than before; NULL
+ *          without @is_derived
  * @reserve: remembers a capacity for when it is derived anew; may be NULL
  * @create: writes a filter to where there need not be one; NULL when it cannot be
  * @close: releases what it has beside @filter, @fd and @kmod; may be NULL
@@ -105,6 +113,8 @@ struct filter_ref_type {
 		       const struct list_options *lists);
 	int (*remember)(struct filter_ref *ref, const struct filter_ref *source,
 			const struct list_options *lists);
+	bool (*is_derived)(struct filter_ref *ref);
+	void (*accept)(struct filter_ref *ref, double fpp);
 	void (*reserve)(struct filter_ref *ref, u64 capacity);
 	int (*create)(struct filter_ref *ref, const struct baleen_filter *filter);
 	void (*close)(struct filter_ref *ref);

@@ -161,16 +161,38 @@ static struct baleen_stored_rule *stored_rule(struct filter_ref *ref)
 	return index < 0 ? NULL : &rules->rule[index];
 }
 
-static int put_derived(struct baleen_device_session *session, const struct baleen_stored_rule *rule)
+static bool is_derived(struct filter_ref *ref)
 {
+	return stored_rule(ref);
+}
+
+#define REFUSED 1
+
+/* Refused after a message. */
+static int check_derived(void *data, const struct baleen_ruleset *ruleset)
+{
+	const struct filter_ref *ref = data;
+	const struct baleen_stored_rules *rules = &ref->session->plan.rules;
+
+	if (!ref->guards_derived)
+		return 0;
+	return guard_conf(ref->device, rules, xdp_of(ref), ruleset, ref->is_forced) ? REFUSED : 0;
+}
+
+static int put_derived(struct filter_ref *ref, const struct baleen_stored_rule *rule)
+{
+	struct baleen_device_session *session = ref->session;
 	struct baleen_deploy *deploy = &session->deploy;
 	struct baleen_error error;
+	int err;
 
 	session->plan.rebuild[rule - session->plan.rules.rule] = true;
-	if (!baleen_rule_store_set_rules(&deploy->state, &session->plan.rules, &error) &&
-	    !baleen_deploy_put(deploy, &session->plan, NULL, NULL, NULL, &error))
-		return 0;
-	return complain("%s", error.text);
+	err = baleen_rule_store_set_rules(&deploy->state, &session->plan.rules, &error);
+	if (!err)
+		err = baleen_deploy_put(deploy, &session->plan, NULL, check_derived, ref, &error);
+	if (err == REFUSED)
+		return EXIT_FAILED;
+	return err ? complain("%s", error.text) : 0;
 }
 
 static int put_rule(struct filter_ref *ref, const struct baleen_filter *filter)
@@ -179,10 +201,18 @@ static int put_rule(struct filter_ref *ref, const struct baleen_filter *filter)
 	struct baleen_ruleset ruleset;
 
 	if (rule)
-		return put_derived(ref->session, rule);
+		return put_derived(ref, rule);
 	baleen_ruleset_from_config(&xdp_of(ref)->config, &ruleset);
 	ruleset.rule[ref->index].filter = filter;
 	return session_put(ref->session, &ruleset, NULL, NULL);
+}
+
+static void accept_rate(struct filter_ref *ref, double fpp)
+{
+	struct baleen_stored_rule *rule = stored_rule(ref);
+
+	if (fpp > baleen_gate_accepts(rule))
+		rule->accept_fpp = fpp;
 }
 
 /* The lists of a rule give way to what is left of it; single entries stay. */
@@ -190,11 +220,13 @@ static int replace_rule(struct filter_ref *ref, const struct baleen_filter *filt
 			const struct list_options *lists)
 {
 	const struct filter_ref made = { .argument = ref->argument, .filter = *filter };
-	const struct baleen_rule_sources sources = { .n = 1,
-						     .source[0] = rule_source(&made, lists) };
+	struct baleen_rule_sources sources = { .n = 1, .source[0] = rule_source(&made, lists) };
+	const struct baleen_stored_rule *rule = stored_rule(ref);
 	struct baleen_ruleset ruleset;
 	struct baleen_error error;
 
+	if (rule)
+		sources.source[0].accept_fpp = baleen_gate_accepts(rule);
 	baleen_ruleset_from_config(&xdp_of(ref)->config, &ruleset);
 	ruleset.rule[ref->index].filter = &made.filter;
 	if (!baleen_device_session_put(ref->session, &ruleset, &sources, &error))
@@ -242,6 +274,8 @@ const struct filter_ref_type filter_ref_xdp = {
 	.put = put_rule,
 	.replace = replace_rule,
 	.remember = remember,
+	.is_derived = is_derived,
+	.accept = accept_rate,
 	.reserve = reserve,
 	.close = close_session,
 };

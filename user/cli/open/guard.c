@@ -4,7 +4,6 @@
 
 #include "cli/open/guard.h"
 #include "cli/open/list_file.h"
-#include "deploy/gate_live.h"
 #include "key/key_spec.h"
 
 /* --- false positives --------------------------------------------------------- */
@@ -16,7 +15,7 @@ int guard_rate(const char *name, u32 action, const struct baleen_filter *filter,
 	/* A key that no packet has is refused elsewhere, whatever the rate. */
 	if (baleen_key_spec_refuse(filter->image.key_spec))
 		return 0;
-	if (!baleen_accept_fpp(name, action, filter, accept_fpp, &error))
+	if (!baleen_gate_rate(name, action, filter, accept_fpp, "--accept-fpp", &error))
 		return 0;
 	return complain("%s", error.text);
 }
@@ -85,10 +84,6 @@ int guard_host(const struct baleen_lockout_check *check, const struct rules *rul
 int guard_conf(const char *device, const struct baleen_stored_rules *rules,
 	       const struct baleen_xdp *xdp, const struct baleen_ruleset *ruleset, bool force)
 {
-	struct baleen_error error;
-
-	if (baleen_accept_fpp_stored(device, rules, ruleset, &error))
-		return complain("%s", error.text);
 	return guard_host(&(struct baleen_lockout_check){ .device = device,
 							  .ruleset = ruleset,
 							  .xdp = xdp,

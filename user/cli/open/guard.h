@@ -6,8 +6,7 @@
 #define BALEEN_CLI_GUARD_H
 
 #include "cli/open/rules.h"
-#include "deploy/accept_fpp.h"
-#include "deploy/lockout.h"
+#include "deploy/gate_live.h"
 
 #define ACCEPT_FPP_OPTION(type, member)                        \
 	VALUE("accept-fpp", 0, "P", option_rate, type, member, \
@@ -25,9 +24,7 @@ int guard_rates(const struct rules *rules, double accept_fpp);
  */
 int guard_host(const struct baleen_lockout_check *check, const struct rules *rules, bool is_forced);
 
-/* 0, or EXIT_FAILED after a message: a rule of a state that hits more innocents than its fpp
- * says, or guard_host() of what it does not drop already.
- */
+/* guard_host() of rules of a state, but for what it drops already. */
 int guard_conf(const char *device, const struct baleen_stored_rules *rules,
 	       const struct baleen_xdp *xdp, const struct baleen_ruleset *ruleset, bool force);
 

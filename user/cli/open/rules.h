@@ -35,6 +35,7 @@ enum rule_special {
  * @qualifiers: the words behind it
  * @rate_limit: those of a limit
  * @bans: what its bans are; takes_bans when one of them is `bans`
+ * @accept_fpp: false positive rate that it was saved with; 0 for --accept-fpp
  * @special: what one of them says of special-purpose ranges
  * @ref: opened by rules_open()
  */
@@ -46,6 +47,7 @@ struct rule_argument {
 	struct baleen_qualifiers qualifiers;
 	struct baleen_rate_limit rate_limit;
 	struct baleen_rule_bans bans;
+	double accept_fpp;
 	enum rule_special special;
 	struct filter_ref ref;
 };

@@ -94,6 +94,7 @@ struct baleen_rule_source rule_source(const struct filter_ref *ref,
 					    .csv = &ref->csv,
 					    .skips_bad = lists->skip_bad,
 					    .allows_empty = lists->allow_empty,
+					    .accept_fpp = lists->accept_fpp,
 					    .build = &lists->build };
 }
 
@@ -105,6 +106,8 @@ static void list_sources(const struct rules *rules, const struct list_options *l
 		sources->source[i] = rule_source(&rules->rule[i].ref, lists);
 		sources->source[i].is_any = is_any_argument(&rules->rule[i]);
 		sources->source[i].bans = rules->rule[i].bans;
+		if (rules->rule[i].accept_fpp > 0)
+			sources->source[i].accept_fpp = rules->rule[i].accept_fpp;
 		sources->source[i].removes_special = rules->rule[i].special == SPECIAL_REMOVE;
 		sources->source[i].keeps_special = rules->rule[i].special == SPECIAL_MEANT;
 	}

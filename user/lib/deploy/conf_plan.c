@@ -8,6 +8,7 @@
 
 #include "deploy/conf_plan.h"
 #include "deploy/deploy_step.h"
+#include "deploy/gate_live.h"
 #include "filter/kind.h"
 #include "key/key_spec.h"
 #include "state/protected.h"
@@ -244,6 +245,7 @@ static int compare_filter(struct comparison *work, const struct baleen_stored_ru
 	COMPARE_RULE(key_spec, "key %s", baleen_key_spec_text(new->key_spec, spec));
 	COMPARE_RULE(kind, "kind %s", baleen_kind_name(new->kind));
 	COMPARE_RULE(fpp, "fpp %.15g", new->fpp);
+	COMPARE_RULE(accept_fpp, "accepted rate %.15g", baleen_gate_accepts(new));
 	COMPARE_RULE(capacity, "capacity %llu", (unsigned long long)new->capacity);
 	COMPARE_RULE(is_any, "%s", new->is_any ? "any" : "no longer any");
 	COMPARE_RULE(guards_feeds, "guarded");

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "deploy/deploy_step.h"
+#include "deploy/gate_live.h"
 
 /* How long to wait for the pins that were just let go of. */
 #define REOPEN_TIMEOUT_MS BALEEN_LOCK_TIMEOUT_MS
@@ -23,11 +24,24 @@ static int live_of(const struct baleen_deploy *deploy, const struct baleen_deplo
 	return live;
 }
 
+static int derive_rule(const struct baleen_deploy *deploy, struct baleen_deploy_step *step, u32 i,
+		       bool is_roomy, struct baleen_error *error)
+{
+	const struct baleen_rule_store *state = &deploy->state;
+	const struct baleen_stored_rule *rule = &step->plan->rules.rule[i];
+	struct baleen_filter *filter = &step->filter[i];
+	int err = is_roomy ? baleen_derive_roomy(state, rule, step->now_ms, filter, error) :
+			     baleen_derive(state, rule, step->now_ms, filter, NULL, error);
+
+	return err ? err : baleen_gate_derived(state->device, rule, filter, error);
+}
+
 static int prepare_rule(const struct baleen_deploy *deploy, struct baleen_deploy_step *step, u32 i,
 			struct baleen_error *error)
 {
 	const struct baleen_stored_rule *rule = &step->plan->rules.rule[i];
 	struct baleen_ruleset_rule *out = &step->ruleset.rule[i];
+	int err;
 
 	memcpy(out->name, rule->name, sizeof(out->name));
 	out->action = rule->action;
@@ -37,10 +51,15 @@ static int prepare_rule(const struct baleen_deploy *deploy, struct baleen_deploy
 	if (out->live != BALEEN_RULE_NEW && !step->plan->rebuild[i])
 		return 0;
 	out->filter = &step->filter[i];
-	if (step->is_roomy)
-		return baleen_derive_roomy(&deploy->state, rule, step->now_ms, &step->filter[i],
-					   error);
-	return baleen_derive(&deploy->state, rule, step->now_ms, &step->filter[i], NULL, error);
+	err = derive_rule(deploy, step, i, step->is_roomy, error);
+	/* A rate is what is to be expected, and chance may put it a little above: keys that are
+	 * known are built larger then.
+	 */
+	if (err == -EPERM && step->filter[i].bytes && !step->is_roomy) {
+		baleen_filter_free(&step->filter[i]);
+		err = derive_rule(deploy, step, i, true, error);
+	}
+	return err;
 }
 
 int baleen_deploy_prepare(const struct baleen_deploy *deploy, struct baleen_deploy_step *step,

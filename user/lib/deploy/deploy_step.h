@@ -69,7 +69,8 @@ struct baleen_deploy_step {
  * Rules that the device does not have, or with another key, are derived whether
  * the plan says so or not.
  *
- * Return: 0 or a negative errno.
+ * Return: 0; -EPERM for a filter that errs more often than its rule accepts; another
+ * negative errno.
  */
 int baleen_deploy_prepare(const struct baleen_deploy *deploy, struct baleen_deploy_step *step,
 			  struct baleen_error *error);

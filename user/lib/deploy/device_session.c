@@ -2,6 +2,7 @@
 /* A device that is changed by hand, with the state of its rules. */
 #include <errno.h>
 #include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 
 #include "deploy/conf.h"
 #include "deploy/device_session.h"
+#include "deploy/gate_live.h"
 #include "deploy/protect.h"
 #include "state/feed_judge.h"
 #include "util/fd.h"
@@ -175,8 +177,8 @@ static int count_protected(struct baleen_device_session *session, const struct b
 	struct baleen_list list = { 0 };
 	/* The user has named it. */
 	const struct baleen_list_reader reader = { .is_private = false };
-	int err = baleen_feed_read(fd, feed->wanted.source, &feed->wanted, rule->key_spec, &reader, &list,
-				   error);
+	int err = baleen_feed_read(fd, feed->wanted.source, &feed->wanted, rule->key_spec, &reader,
+				   &list, error);
 
 	if (!err)
 		err = baleen_protected_load(&session->deploy.state, &set, error);
@@ -279,7 +281,9 @@ static void shape_rule(struct baleen_stored_rule *rule, const struct baleen_rule
 {
 	rule->key_spec = source->filter->image.key_spec;
 	rule->kind = source->build->kind;
-	rule->fpp = source->build->fpp;
+	/* A rate that the list was to be built with is no consent to it. */
+	rule->fpp = fmin(source->build->fpp, fmax(source->accept_fpp, BALEEN_ACCEPT_FPP));
+	rule->accept_fpp = source->accept_fpp > BALEEN_ACCEPT_FPP ? source->accept_fpp : 0;
 	rule->capacity = source->build->capacity;
 	rule->is_any = source->is_any;
 	baleen_rule_bans_set(rule, &source->bans);

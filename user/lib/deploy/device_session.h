@@ -48,6 +48,7 @@ struct baleen_device_session {
  * @csv: how a table was read
  * @skips_bad: bad lines were passed over
  * @allows_empty: nothing need be left of it without special-purpose ranges
+ * @accept_fpp: false positive rate that its rule may come to
  * @build: kind, rate and capacity of what is derived of it later; a list that was built
  *         like another image is kept as an image
  */
@@ -63,6 +64,7 @@ struct baleen_rule_source {
 	const struct baleen_csv_options *csv;
 	bool skips_bad;
 	bool allows_empty;
+	double accept_fpp;
 	const struct baleen_build_options *build;
 };
 

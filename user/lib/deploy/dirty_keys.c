@@ -7,6 +7,8 @@
 #include "deploy/deploy_step.h"
 #include "deploy/dirty_keys.h"
 #include "deploy/dirty_nets.h"
+#include "deploy/gate_live.h"
+#include "filter/plan.h"
 #include "filter/recent.h"
 #include "list/list_algebra.h"
 #include "ops/change.h"
@@ -232,6 +234,35 @@ static bool is_set(const struct baleen_filter *filter)
 	return !(filter->image.flags & BALEEN_FLAG_COPIES);
 }
 
+static u64 n_in(const struct moves *moves, u32 domain)
+{
+	switch (domain) {
+	case BALEEN_IP4: return moves->in.n_ip4;
+	case BALEEN_IP6: return moves->in.n_ip6;
+	default: return moves->in.n_key;
+	}
+}
+
+/* Narrow slots err more often the fuller they are. Keys that are there already are counted twice:
+ * then it is built larger a little early.
+ */
+static bool errs_too_often(const struct moves *moves, double accepted)
+{
+	const struct baleen_image *image = &moves->filter->image;
+
+	if (!baleen_filter_may_exceed(image, accepted))
+		return false;
+	for (u32 domain = BALEEN_IP4; domain <= BALEEN_TUPLE; domain++) {
+		u64 n = n_in(moves, domain);
+
+		if (n && image->table[domain].kind && !baleen_table_is_exact(image, domain) &&
+		    baleen_table_fpp(image, domain, baleen_filter_used(moves->filter, domain) + n) >
+			    accepted)
+			return true;
+	}
+	return false;
+}
+
 /* A key of both the old and the new set is never missing.
  * Return: as baleen_change_in_place(). @is_full: room would help
  */
@@ -316,6 +347,10 @@ static int agree_in_place(struct baleen_dirty_keys *dirty, bool *is_full)
 		err = baleen_dirty_nets_plan(&moves.nets);
 	if (!err)
 		err = move_all(dirty, &keys, &moves);
+	if (!err && errs_too_often(&moves, baleen_gate_accepts(rule_of(dirty)))) {
+		*is_full = true;
+		err = -ENOSPC;
+	}
 	if (!err)
 		err = change_map(&moves, is_full);
 	baleen_list_free(&keys);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The door that filters go through before packets ask them. */
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 
 #include "deploy/conf.h"
@@ -8,6 +9,9 @@
 #include "key/key_spec.h"
 #include "ops/edit.h"
 #include "state/protected.h"
+#include "util/shell.h"
+
+/* --- what is never dropped -------------------------------------------------- */
 
 static int check_filter(const char *path, const char *rule, const struct baleen_filter *filter,
 			const struct baleen_list *never, struct baleen_error *error)
@@ -74,4 +78,80 @@ int baleen_gate_never(const struct baleen_lockout_check *check, struct baleen_er
 	}
 	baleen_list_free(&never);
 	return err;
+}
+
+/* --- false positives --------------------------------------------------------- */
+
+double baleen_gate_accepts(const struct baleen_stored_rule *rule)
+{
+	return fmax(fmax(rule->fpp, rule->accept_fpp), BALEEN_ACCEPT_FPP);
+}
+
+static const char *hits(u32 action)
+{
+	switch (action) {
+	case BALEEN_ACTION_DROP: return "drop";
+	case BALEEN_ACTION_ALLOW: return "let pass";
+	default: return "count";
+	}
+}
+
+int baleen_gate_rate(const char *name, u32 action, const struct baleen_filter *filter,
+		     double accept_fpp, const char *mend, struct baleen_error *error)
+{
+	double fpp = baleen_filter_worst_fpp(filter);
+
+	if (fpp <= accept_fpp)
+		return 0;
+	return baleen_fail(error, EPERM,
+			   "%s: would %s %.*f unlisted packets in a million: false positive rate "
+			   "%.3g, accepted %.3g (%s)",
+			   name, hits(action), fpp < 1e-4 ? 3 : 0, fpp * 1e6, fpp, accept_fpp,
+			   mend);
+}
+
+int baleen_gate_raise(const char *name, const struct baleen_filter *before,
+		      const struct baleen_filter *after, double accept_fpp,
+		      struct baleen_error *error)
+{
+	double fpp = baleen_filter_worst_fpp(after);
+
+	if (fpp <= accept_fpp || fpp <= baleen_filter_worst_fpp(before))
+		return 0;
+	return baleen_fail(error, EPERM,
+			   "%s: would raise the false positive rate to %.3g, accepted %.3g: build "
+			   "it larger (--accept-fpp takes it)",
+			   name, fpp, accept_fpp);
+}
+
+/* Two digits, rounded up: who types it has consented to the rate itself. */
+static double round_up(double rate)
+{
+	double unit = pow(10, floor(log10(rate)) - 1);
+
+	return ceil(rate / unit) * unit;
+}
+
+int baleen_gate_derived(const char *device, const struct baleen_stored_rule *rule,
+			const struct baleen_filter *filter, struct baleen_error *error)
+{
+	char name[BALEEN_POINT_BYTES + BALEEN_NAME_BYTES + 16], target[sizeof(name)];
+	double accepted = baleen_gate_accepts(rule), fpp;
+	char mend[BALEEN_SHELL_WORD_BYTES + 96];
+
+	if (!baleen_filter_may_exceed(&filter->image, accepted))
+		return 0;
+	fpp = baleen_filter_worst_fpp(filter);
+	if (fpp <= accepted)
+		return 0;
+	snprintf(name, sizeof(name), "%s: rule '%s'", device, rule->name);
+	snprintf(target, sizeof(target), "%s:%s", device, rule->name);
+	if (rule->guards_feeds)
+		snprintf(mend, sizeof(mend), "'fpp %.2g' in its configuration consents to it",
+			 round_up(fpp));
+	else
+		snprintf(mend, sizeof(mend),
+			 "'baleen swap %s IMAGE --accept-fpp %.2g' takes a larger image",
+			 baleen_shell_word(target).text, round_up(accepted));
+	return baleen_gate_rate(name, rule->action, filter, accepted, mend, error);
 }

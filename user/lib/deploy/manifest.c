@@ -103,6 +103,12 @@ static json_t *json_bans(const struct baleen_rule_bans *bans)
 			 (int)bans->ban_width, "widen", widen, "fleet", json_fleet(&bans->fleet));
 }
 
+/* NULL for the usual. */
+static json_t *json_rate(double rate)
+{
+	return rate > 0 ? json_real(rate) : NULL;
+}
+
 static json_t *json_rule(const struct baleen_saved *saved, u32 i)
 {
 	const struct baleen_ruleset_rule *rule = &saved->ruleset.rule[i];
@@ -111,12 +117,13 @@ static json_t *json_rule(const struct baleen_saved *saved, u32 i)
 
 	baleen_qualifiers_format(&rule->qualifiers, &rule->rate_limit, qualifiers);
 	baleen_saved_file(rule->name, file);
-	return json_pack("{s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:o*, s:s*}", "name", rule->name,
-			 "action", baleen_action_text(rule->action), "qualifiers", qualifiers,
-			 "image", file, "entries", (json_int_t)image->n_entries, "header_crc",
-			 (json_int_t)image->header_crc, "body_crc", (json_int_t)image->body_crc,
-			 "bans", json_bans(&saved->bans[i]), "special",
-			 saved->removes_special[i] ? REMOVE : NULL);
+	return json_pack("{s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:o*, s:s*, s:o*}", "name",
+			 rule->name, "action", baleen_action_text(rule->action), "qualifiers",
+			 qualifiers, "image", file, "entries", (json_int_t)image->n_entries,
+			 "header_crc", (json_int_t)image->header_crc, "body_crc",
+			 (json_int_t)image->body_crc, "bans", json_bans(&saved->bans[i]), "special",
+			 saved->removes_special[i] ? REMOVE : NULL, "accept_fpp",
+			 json_rate(saved->accept_fpp[i]));
 }
 
 /* The checksum is of one form of the values, so blanks and order do not matter. */
@@ -208,13 +215,14 @@ static int read_rule(json_t *json, struct baleen_saved *saved, u32 i, struct bal
 	json_error_t json_error;
 	const char *reason, *special = NULL;
 	json_t *bans = NULL;
+	double accept_fpp = 0;
 	int err;
 
 	if (json_unpack_ex(json, &json_error, JSON_STRICT,
-			   "{s:s, s:s, s:s, s:s, s:I, s:I, s:I, s?:o, s?:s}", "name", &name,
+			   "{s:s, s:s, s:s, s:s, s:I, s:I, s:I, s?:o, s?:s, s?:F}", "name", &name,
 			   "action", &action, "qualifiers", &qualifiers, "image", &file, "entries",
 			   &n_entries, "header_crc", &header_crc, "body_crc", &body_crc, "bans",
-			   &bans, "special", &special))
+			   &bans, "special", &special, "accept_fpp", &accept_fpp))
 		return baleen_fail(error, EINVAL, "rule %u: %s", i + 1, json_error.text);
 	reason = baleen_rule_name_check(name);
 	if (reason)
@@ -223,12 +231,14 @@ static int read_rule(json_t *json, struct baleen_saved *saved, u32 i, struct bal
 	baleen_saved_file(name, own_file);
 	if (strcmp(file, own_file))
 		return baleen_fail(error, EINVAL, "rule '%s': its image is not %s", name, own_file);
-	if (n_entries < 0 || header_crc != (u32)header_crc || body_crc != (u32)body_crc)
+	if (n_entries < 0 || header_crc != (u32)header_crc || body_crc != (u32)body_crc ||
+	    !(accept_fpp >= 0 && accept_fpp < 1))
 		return baleen_fail(error, EINVAL, "rule '%s': a number out of range", name);
 	if (special && strcmp(special, REMOVE))
 		return baleen_fail(error, EINVAL, "rule '%s': special '%.40s' is unknown", name,
 				   special);
 	saved->removes_special[i] = special;
+	saved->accept_fpp[i] = accept_fpp;
 	*image = (struct baleen_saved_image){ n_entries, header_crc, body_crc };
 	rule->filter = &saved->filter[i];
 	rule->live = BALEEN_RULE_NEW;

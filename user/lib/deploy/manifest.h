@@ -33,6 +33,7 @@ struct baleen_saved_image {
  * @filter: sealed images
  * @image: what is written down of each
  * @bans: what bans of each are, of a device with a state
+ * @accept_fpp: false positive rate that each accepts; 0 for what every rule does
  * @removes_special: of each, whether special-purpose ranges are taken out of its lists
  *
  * @ruleset points into the struct, so it is not to be copied.
@@ -45,6 +46,7 @@ struct baleen_saved {
 	struct baleen_filter filter[BALEEN_MAX_RULES];
 	struct baleen_saved_image image[BALEEN_MAX_RULES];
 	struct baleen_rule_bans bans[BALEEN_MAX_RULES];
+	double accept_fpp[BALEEN_MAX_RULES];
 	bool removes_special[BALEEN_MAX_RULES];
 };
 

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "deploy/gate_live.h"
 #include "deploy/saved.h"
 #include "ops/edit.h"
 #include "ops/image_file.h"
@@ -46,10 +47,12 @@ void baleen_saved_free(struct baleen_saved *saved)
 	memset(saved, 0, sizeof(*saved));
 }
 
+/* Without a state nobody has said more than that the image is good enough. */
 static int save_rule(const struct baleen_xdp *xdp, u32 i, struct baleen_saved *saved,
 		     struct baleen_error *error)
 {
 	struct baleen_filter live;
+	double fpp;
 	int err = baleen_xdp_map_rule(xdp, i, &live, error);
 
 	if (err)
@@ -59,9 +62,18 @@ static int save_rule(const struct baleen_xdp *xdp, u32 i, struct baleen_saved *s
 	if (err)
 		return err;
 	saved->image[i] = identify(&saved->filter[i]);
+	fpp = baleen_filter_worst_fpp(&saved->filter[i]);
+	saved->accept_fpp[i] = fpp > BALEEN_ACCEPT_FPP ? fpp : 0;
 	saved->ruleset.rule[i].filter = &saved->filter[i];
 	saved->ruleset.rule[i].live = BALEEN_RULE_NEW;
 	return 0;
+}
+
+static double accepted_by(const struct baleen_stored_rule *rule)
+{
+	double fpp = baleen_gate_accepts(rule);
+
+	return fpp > BALEEN_ACCEPT_FPP ? fpp : 0;
 }
 
 /* The parts of the rules that only a state knows; a device may have none. */
@@ -81,6 +93,7 @@ static void save_words(struct baleen_saved *saved)
 		if (at < 0)
 			continue;
 		saved->bans[i] = baleen_rule_bans_get(&rules.rule[at]);
+		saved->accept_fpp[i] = accepted_by(&rules.rule[at]);
 		saved->removes_special[i] =
 			!rules.rule[at].is_any && baleen_rule_removes_special(&rules.rule[at]);
 	}

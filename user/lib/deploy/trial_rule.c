@@ -56,6 +56,7 @@ int baleen_trial_rule_put(struct baleen_deploy_plan *plan, const struct baleen_f
 		.key_spec = plan->rules.rule[at].key_spec,
 		.kind = plan->rules.rule[at].kind,
 		.fpp = plan->rules.rule[at].fpp,
+		.accept_fpp = plan->rules.rule[at].accept_fpp,
 		.limits = plan->rules.rule[at].limits,
 		.guards_feeds = plan->rules.rule[at].guards_feeds,
 		.trial_of = feed->id,

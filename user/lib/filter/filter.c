@@ -154,3 +154,18 @@ double baleen_filter_worst_fpp(const struct baleen_filter *filter)
 		worst = fmax(worst, baleen_filter_fpp(filter, domain));
 	return worst;
 }
+
+bool baleen_filter_may_exceed(const struct baleen_image *image, double fpp)
+{
+	for (u32 domain = 0; domain < BALEEN_N_DOMAINS; domain++) {
+		const struct baleen_table *table = &image->table[domain];
+		u64 n_slots = (u64)table->n_buckets * BALEEN_BUCKET_SLOTS + table->n_stash;
+
+		if (table->kind == BALEEN_KIND_NONE || baleen_table_is_exact(image, domain))
+			continue;
+		if (baleen_kind_ops(table->kind)->measure ||
+		    baleen_table_fpp(image, domain, n_slots) > fpp)
+			return true;
+	}
+	return false;
+}

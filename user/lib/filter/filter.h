@@ -103,8 +103,8 @@ size_t baleen_filter_test_many(const struct baleen_filter *filter, const struct 
  *
  * Return: how many are.
  */
-size_t baleen_filter_test_numbers(const struct baleen_filter *filter, u32 domain,
-				  const u64 *number, size_t n, u8 *found);
+size_t baleen_filter_test_numbers(const struct baleen_filter *filter, u32 domain, const u64 *number,
+				  size_t n, u8 *found);
 
 /**
  * baleen_filter_insert() - add keys of one domain
@@ -160,6 +160,17 @@ double baleen_filter_fpp(const struct baleen_filter *filter, u32 domain);
  * Return: the highest baleen_filter_fpp().
  */
 double baleen_filter_worst_fpp(const struct baleen_filter *filter);
+
+/**
+ * baleen_filter_may_exceed() - can further keys make it err more often than so?
+ * @image: header of the filter
+ * @fpp: false positive rate
+ *
+ * The tables are not read: it is asked before each change.
+ *
+ * Return: false when no number of keys that find room can.
+ */
+bool baleen_filter_may_exceed(const struct baleen_image *image, double fpp);
 
 /**
  * baleen_filter_count() - how many keys a table holds, by looking

@@ -71,7 +71,7 @@ static int look_at_set(const struct baleen_feed *feed, void *data)
 
 static void look_at_state(struct baleen_patient *patient)
 {
-	struct baleen_stored_rules rules;
+	const struct baleen_stored_rules *rules = &patient->rules;
 	struct baleen_rule_store state;
 	struct sets sets = { .patient = patient, .state = &state };
 
@@ -83,10 +83,10 @@ static void look_at_state(struct baleen_patient *patient)
 	patient->unkept = baleen_unkept_why(&state);
 	patient->is_marked = baleen_rule_store_is_marked(&state);
 	snprintf(patient->state_path, sizeof(patient->state_path), "%s", state.path);
-	if (!baleen_rule_store_get_rules(&state, &rules, NULL))
-		for (u32 i = 0; i < rules.n_rules; i++)
-			patient->n_single_entries +=
-				baleen_rule_entries_count(&state, rules.rule[i].name, NULL);
+	baleen_rule_store_get_rules(&state, &patient->rules, NULL);
+	for (u32 i = 0; i < rules->n_rules; i++)
+		patient->n_single_entries +=
+			baleen_rule_entries_count(&state, rules->rule[i].name, NULL);
 	baleen_feeds_each(&state, NULL, look_at_set, &sets, NULL);
 	baleen_rule_store_close(&state);
 }

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "deploy/gate_live.h"
 #include "kmod/kmod_rules.h"
 #include "report/checkup_parts.h"
 #include "util/shell.h"
@@ -56,17 +57,43 @@ static void complain_of_map(struct baleen_patient *patient, const char *rule, co
 				    baleen_shell_word(rule).text);
 }
 
+/* Without a state nobody knows what was accepted. */
+static void check_rate(struct baleen_patient *patient, const char *name,
+		       const struct baleen_filter *filter)
+{
+	int at = baleen_rule_store_find_rule(&patient->rules, name);
+	double fpp, accepted;
+
+	if (at < 0)
+		return;
+	accepted = baleen_gate_accepts(&patient->rules.rule[at]);
+	if (!baleen_filter_may_exceed(&filter->image, accepted))
+		return;
+	fpp = baleen_filter_worst_fpp(filter);
+	if (fpp <= accepted)
+		return;
+	baleen_finding_mend(baleen_checkup_add(patient, BALEEN_LEVEL_PROBLEM, "rate",
+					       "rule %s: its false positive rate is %.3g, and it "
+					       "accepts %.3g",
+					       name, fpp, accepted),
+			    "baleen swap %s:%s LIST", patient->word.text,
+			    baleen_shell_word(name).text);
+}
+
 static void check_rules(struct baleen_patient *patient)
 {
 	struct baleen_filter filter = { 0 };
 	struct baleen_error error;
 
 	for (u32 i = 0; i < patient->xdp.config.n_rules; i++) {
-		if (!baleen_xdp_map_rule(&patient->xdp, i, &filter, &error))
-			baleen_filter_free(&filter);
-		else
-			complain_of_map(patient, patient->xdp.config.rule[i].image.name,
-					error.text);
+		const char *name = patient->xdp.config.rule[i].image.name;
+
+		if (baleen_xdp_map_rule(&patient->xdp, i, &filter, &error)) {
+			complain_of_map(patient, name, error.text);
+			continue;
+		}
+		check_rate(patient, name, &filter);
+		baleen_filter_free(&filter);
 	}
 }
 

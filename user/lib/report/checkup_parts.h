@@ -30,6 +30,7 @@
  * @is_kept: the state is put on again at boot
  * @unkept: why its last changes are not on the disk; NULL when they are
  * @is_marked: a change of the live rules was interrupted
+ * @rules: rules of the state; none without
  * @n_single_entries: single entries of the state
  * @there: the XDP program on it, whosever it is
  * @has_features: the kernel tells @features
@@ -54,6 +55,7 @@ struct baleen_patient {
 	bool is_kept;
 	const char *unkept;
 	bool is_marked;
+	struct baleen_stored_rules rules;
 	u64 n_single_entries;
 	struct baleen_program there;
 	bool has_features;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The table of metric families. */
+/* The table of metric families. Above 500 lines: it is one table. */
 #include "net/device.h"
 #include "report/metrics_families.h"
 
@@ -290,6 +290,13 @@ const struct baleen_metrics_family baleen_metrics_families[] = {
 	  .is_real = true,
 	  .at = OF_RULE(fpp),
 	  .help = "Chance that a key that is not listed matches; 0 is exact." },
+	{ .name = "baleen_rule_accepted_false_positive_ratio",
+	  .type = BALEEN_METRICS_GAUGE,
+	  .unit = "ratio",
+	  .set = BALEEN_METRICS_RULES,
+	  .is_real = true,
+	  .at = OF_RULE(accept_fpp),
+	  .help = "False positive ratio that the rule accepts, by fpp or --accept-fpp." },
 	{ .name = "baleen_rule_limit_sources",
 	  .type = BALEEN_METRICS_GAUGE,
 	  .set = BALEEN_METRICS_RULES,

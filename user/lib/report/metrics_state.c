@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "deploy/confirm.h"
+#include "deploy/gate_live.h"
 #include "report/metrics_state.h"
 #include "state/entries.h"
 #include "state/feeds.h"
@@ -166,8 +167,9 @@ static int sum_feed(const struct baleen_feed *feed, void *n)
 	return 0;
 }
 
-static int add_rule(struct walk *walk, const char *rule)
+static int add_rule(struct walk *walk, const struct baleen_stored_rule *stored)
 {
+	const char *rule = stored->name;
 	size_t first = walk->source->n_origins;
 	char name[BALEEN_NAME_BYTES + 16];
 	u64 n_written = 0;
@@ -187,6 +189,7 @@ static int add_rule(struct walk *walk, const char *rule)
 		if (strcmp(row->device, walk->device) || strcmp(row->rule, rule))
 			continue;
 		row->changed_s = number_of(walk->state, name);
+		row->accept_fpp = baleen_gate_accepts(stored);
 		if (row->sound && n_written)
 			row->entries = n_written;
 	}
@@ -223,7 +226,7 @@ static int add_all(struct walk *walk)
 	if (!err)
 		err = baleen_rule_store_get_rules(walk->state, rules, NULL);
 	for (u32 i = 0; !err && i < rules->n_rules; i++)
-		err = add_rule(walk, rules->rule[i].name);
+		err = add_rule(walk, &rules->rule[i]);
 	free(rules);
 	return err;
 }

@@ -95,6 +95,7 @@ struct baleen_metrics_device {
  * @limit_overruns: sources that went over it
  * @limit_forgotten: sources that lost their place to another while they were not idle
  * @fpp: its false positive rate, that of the worst table
+ * @accept_fpp: the rate that it accepts; unknown without a state
  */
 struct baleen_metrics_rule {
 	char device[BALEEN_METRICS_DEVICE];
@@ -113,6 +114,7 @@ struct baleen_metrics_rule {
 	u64 limit_overruns;
 	u64 limit_forgotten;
 	double fpp;
+	double accept_fpp;
 };
 
 /**

@@ -72,6 +72,8 @@ struct baleen_rule_fleet {
  * @key_spec: enum baleen_key_spec
  * @kind: enum baleen_kind, one that has keys; its shape is left to the plan
  * @fpp: false positive rate allowed
+ * @accept_fpp: rate that its filter may come to, when that is more than @fpp: an image is what
+ *              it is; 0 of a configured rule
  * @capacity: room asked for; 0 for what is needed
  * @is_any: every address, whatever the entries
  * @limits: limits that its feeds have to keep
@@ -95,6 +97,7 @@ struct baleen_stored_rule {
 	u32 key_spec;
 	u32 kind;
 	double fpp;
+	double accept_fpp;
 	u64 capacity;
 	bool is_any;
 	struct baleen_feed_limits limits;

@@ -36,8 +36,9 @@ static const char *rule_fault(const struct baleen_stored_rule *rule)
 		return baleen_key_spec_refuse(rule->key_spec);
 	if (!baleen_kind_has_keys(rule->kind))
 		return "no such kind of filter";
-	if (!is_share(rule->fpp) || !is_share(rule->limits.max_shrink) ||
-	    !is_share(rule->limits.max_coverage) || !is_share(rule->limits.max_growth))
+	if (!is_share(rule->fpp) || !is_share(rule->accept_fpp) ||
+	    !is_share(rule->limits.max_shrink) || !is_share(rule->limits.max_coverage) ||
+	    !is_share(rule->limits.max_growth))
 		return "a share is not between 0 and 1";
 	if (rule->ban_width &&
 	    (rule->ban_width < BALEEN_BAN_WIDTH_MIN || rule->ban_width > BALEEN_BAN_WIDTH_MAX))
@@ -143,6 +144,7 @@ static bool read_rule(sqlite3_stmt *row, struct baleen_stored_rule *rule)
 	     baleen_widen_parse(widen, rule->widen)))
 		return false;
 	rule->trial_of = sqlite3_column_int64(row, 18);
+	rule->accept_fpp = sqlite3_column_double(row, 19);
 	if (sqlite3_column_type(row, 17) != SQLITE_NULL && !read_fleet(row, 17, &rule->fleet))
 		return false;
 	return !rule_fault(rule);
@@ -158,7 +160,8 @@ static int read_rules(const struct baleen_rule_store *state, struct baleen_store
 		" (SELECT value FROM text WHERE text.name = 'max-growth ' || rule.name),"
 		" (SELECT value FROM text WHERE text.name = 'widen ' || rule.name),"
 		" (SELECT value FROM text WHERE text.name = 'fleet ' || rule.name),"
-		" (SELECT value FROM text WHERE text.name = 'trial ' || rule.name)"
+		" (SELECT value FROM text WHERE text.name = 'trial ' || rule.name),"
+		" (SELECT value FROM text WHERE text.name = 'accept-fpp ' || rule.name)"
 		" FROM rule ORDER BY place";
 	struct baleen_sql_rows rows = baleen_sql_ask(state, sql, error, NULL, 0);
 
@@ -417,7 +420,7 @@ static int write_texts(struct baleen_rule_store *state, const struct baleen_stor
 		" OR name GLOB 'ban-width *' OR name GLOB 'max-growth *'"
 		" OR name GLOB 'widen *' OR name GLOB 'fleet *'"
 		" OR name = '" GUARD_SESSIONS "'"
-		" OR name GLOB 'trial *'"
+		" OR name GLOB 'trial *' OR name GLOB 'accept-fpp *'"
 		" OR ((name GLOB 'access *' OR name GLOB 'hold *' OR name GLOB 'signed *'"
 		" OR name GLOB 'rollout *' OR name GLOB 'manifest *')"
 		" AND NOT EXISTS (SELECT 1 FROM feed"
@@ -439,6 +442,9 @@ static int write_texts(struct baleen_rule_store *state, const struct baleen_stor
 		err = write_text_of(state, "bans ", rule->name, rule->takes_bans, 0, error);
 		if (!err)
 			err = write_text_of(state, "trial ", rule->name, rule->trial_of, 0, error);
+		if (!err)
+			err = write_text_of(state, "accept-fpp ", rule->name, rule->accept_fpp, 0,
+					    error);
 		if (!err)
 			err = write_text_of(state, "ban-width ", rule->name, rule->ban_width, 0,
 					    error);
