@@ -4,12 +4,15 @@
 # What the tests of `baleen doctor` share: what it found on $DEVICE in $B, and
 # whether the command that it names mends that. Sourced after tests/lib.sh.
 
+# In front of doctor, such as alone
+LOOK_BY=()
+
 # look: asks doctor anew; the exit status is that of the levels
 look()
 {
 	local status
 
-	in_ns "$B" "$BALEEN" doctor -j "$DEVICE" >"$TMP/findings"
+	"${LOOK_BY[@]}" nsenter --net="/run/netns/$B" -- "$BALEEN" doctor -j "$DEVICE" >"$TMP/findings"
 	status=$?
 	[ "$status" -eq "$(jq 'if map(.level) | index("problem") then 1 else 0 end' "$TMP/findings")" ]
 }

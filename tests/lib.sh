@@ -20,7 +20,7 @@
 # and runs in the root of the repository. isolate starts it again with a
 # /sys/fs/bpf and a /run/netns of its own, so pins and namespaces end with the
 # test, however it ends, and two tests never meet. Never `ip netns exec`: it
-# mounts another /sys, and the pins are not there; in_ns enters the network
+# mounts another /sys, and bpftool sees no pins there; in_ns enters the network
 # namespace only.
 #
 # What this machine is called, asks for names, speaks and hides from others is none of a test:
@@ -214,6 +214,9 @@ in_ns()
 {
 	nsenter --net="/run/netns/$1" -- "${@:2}"
 }
+
+# alone COMMAND...: by a process 1 of its own, whom nobody calls from another mount namespace
+alone() { unshare --pid --fork --kill-child --mount-proc -- "$@"; }
 
 # make_netns NAMESPACE...: lo is up; IPv6 has no duplicate address detection,
 # no link-local addresses and no router solicitations

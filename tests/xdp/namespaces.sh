@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
 # Two network namespaces, each with an eth0: what one applies, bans, forgets or restores,
-# the other never sees; also without the pins, as `ip netns exec` has them, and in a
-# namespace without a name.
+# the other never sees; also by `ip netns exec`, where no pins can be seen, and in a namespace
+# without a name.
 
 # shellcheck source=tests/lib.sh
 source "$(dirname "$0")/../lib.sh"
@@ -71,13 +71,78 @@ newer()
 	echo eth0
 }
 
-# `ip netns exec` has a bpffs of its own, so no pins show who is attached.
-try_without_pins()
+# `ip netns exec` mounts another /sys: the pins of who calls it are those that packets meet.
+exec_b() { ip netns exec "$B" "$BALEEN" "$@"; }
+
+try_netns_exec()
 {
 	check "forget it in the other" b detach --forget eth0
-	check_status "nothing to forget for who sees no pins" 1 in_ns "$B" unshare --mount -- \
-		sh -c "umount /sys/fs/bpf && '$BALEEN' detach --forget eth0"
+	check_status "ip netns exec: nothing to forget" 1 exec_b detach --forget eth0
 	is "the first is as it was" "$(verdicts "$A") $(bans "$A")" "DDP 9.9.9.1"
+	check_status "ip netns exec: apply" 3 exec_b apply eth0
+	check "ban" exec_b add eth0:bad 9.9.9.2 --ttl 1h --origin two
+	is "feed" "$(echo "add 9.9.9.1" | exec_b feed eth0:bad - --origin fed)" ok
+	is "it is in force" "$(verdicts "$B") $(exec_b status -j | jq -c 'map(.enforced)')" \
+		"DDD [true]"
+	check "unban" exec_b del eth0:bad 9.9.9.1 --origin fed
+	is "in force, too" "$(verdicts "$B") $(b status -j | jq -c 'map(.enforced)')" "DPD [true]"
+	# Who called it has ended, so process 1 is asked.
+	mkfifo "$TMP/ended"
+	is "also for who goes on alone" "$(alone sh -c \
+		"ip netns exec '$B' sh -c \"(read -r _ <'$TMP/ended'; '$BALEEN' status -j) &\"
+		echo >'$TMP/ended'; while pgrep -x baleen || pgrep -x sh -P 1; do :; done >/dev/null" |
+		jq -c 'map(.enforced)')" "[true]"
+	check "detach" exec_b detach --forget eth0
+	is "nothing is left" "$(verdicts "$B") $(xdp_mode "$B" eth0) $(ls "$(kept_of "$B")")" "none off "
+	is "the first is as it was" "$(verdicts "$A") $(bans "$A")" "DDP 9.9.9.1"
+}
+
+# nowhere COMMAND...: who calls has no bpffs, either
+nowhere()
+{
+	# shellcheck disable=SC2016
+	alone sh -c \
+		'while [ "$(stat -f -c %T /sys/fs/bpf)" = bpf_fs ]; do umount /sys/fs/bpf; done
+		unshare --mount -- "$@"; exit' - nsenter --net="/run/netns/$B" -- "$BALEEN" "$@"
+}
+
+# files_of: each file of states, with its sum
+files_of() { find "$BALEEN_STATE_DIR" "$BALEEN_RUN_DIR" -type f ! -name '*-shm' -exec sha256sum {} + | sort; }
+
+try_nowhere()
+{
+	local before words
+
+	printf '%s\n' "rule bad drop" "  feed $TMP/list" "  bans" >"$TMP/conf/eth0.conf"
+	check_status "apply for bans" 3 b apply eth0
+	check "with a ban" b ban 9.9.9.2 1h
+	before=$(files_of)
+	while read -ra words; do
+		check_status "nowhere: ${words[*]}" 1 nowhere "${words[@]}" </dev/null
+		is "${words[0]}: says why" "$(grep -c 'no bpffs on /sys/fs/bpf in this mount' "$TMP/err")" 1
+	done <<-END
+		status
+		list eth0
+		why eth0 9.9.9.2
+		ban 9.9.9.1 1h
+		unban 9.9.9.2
+		add eth0:bad 9.9.9.1
+		del eth0:bad 9.9.9.2
+		flush --all eth0:bad
+		feed eth0:bad -
+		apply --force eth0
+		update eth0
+		rule add eth0 --drop more=any
+		policy eth0 --default drop
+		attach eth0 --drop $TMP/list
+		restore --boot
+		detach eth0
+		detach --forget eth0
+	END
+	is "nothing was written" "$(files_of)" "$before"
+	is "nothing was changed" "$(verdicts "$B") $(bans "$B")" "DPD 9.9.9.2"
+	check "forget it" b detach --forget eth0
+	printf '%s\n' "rule bad drop" "  feed $TMP/list" >"$TMP/conf/eth0.conf"
 }
 
 # Cookies end with the boot, names do not.
@@ -170,7 +235,8 @@ try_home()
 make_eth0 "$A"
 make_eth0 "$B"
 try_two
-try_without_pins
+try_netns_exec
+try_nowhere
 try_reboot
 try_again
 try_baleend

@@ -747,14 +747,18 @@ try_bpffs()
 		umount /sys/fs/bpf 2>/dev/null || break
 	done
 	check_status "no bpffs" 1 test "$(stat -f -c %T /sys/fs/bpf)" = bpf_fs
-	prints "status without bpffs" "nothing is attached in this network namespace" baleen status
-	refuses "detach without bpffs" "baleen is not attached to veth-b" baleen detach veth-b
+	prints "status without bpffs" "nothing is attached in this network namespace" \
+		alone "$TMP/in-b" status
+	refuses "detach without bpffs" "baleen is not attached to veth-b" \
+		alone "$TMP/in-b" detach veth-b
 	refuses "no filter that would end with this mount namespace" "no bpffs on /sys/fs/bpf in \
 this mount namespace, and one mounted here would end with it: for 'ip netns exec NAME' say \
-'nsenter --net=/run/netns/NAME', or mount it yourself" unshare --mount -- "$TMP/in-b" attach veth-b --drop listed.bln
+'nsenter --net=/run/netns/NAME', or mount it yourself" \
+		alone sh -c 'unshare --mount -- "$@"; exit' - "$TMP/in-b" attach veth-b --drop listed.bln
 	is "none is attached" "$(xdp_mode "$B" veth-b)" off
 	# Where process 1 lives, attach mounts it; here by a process 1 of our own.
-	is "attach mounts it, for root alone" "$(unshare --pid --fork --kill-child --mount-proc \
+	# shellcheck disable=SC2016
+	is "attach mounts it, for root alone" "$(alone \
 		bash -c '"$0" attach veth-b --drop listed.bln; stat -f -c %T /sys/fs/bpf
 			stat -c %A /sys/fs/bpf; "$0" status | head -n 1; "$0" detach veth-b' \
 		"$TMP/in-b" | sed 's/program [0-9]*/program N/')" "$attached

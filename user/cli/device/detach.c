@@ -60,7 +60,7 @@ static int detach_device(const char *device, bool forget, struct baleen_error *e
 
 	if (err == -ENOENT && forget && !held)
 		err = 0;
-	if (held && held != -ENOENT)
+	if (held && held != -ENOENT && err != -EXDEV)
 		complain("warning: %s", no_state.text);
 	if (!err && !held)
 		settle_state(&state, forget);

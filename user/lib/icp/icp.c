@@ -110,7 +110,7 @@ static int not_there(const char *device, struct baleen_error *error)
 }
 
 static const struct baleen_instance_type icp_instances = {
-	.root = BALEEN_ICP_PIN_ROOT,
+	.purpose = BALEEN_ICP_PINS,
 	.find = baleen_attachment_find_link,
 	.open = open_found,
 	.close = close_all,

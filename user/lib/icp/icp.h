@@ -25,7 +25,7 @@
 #include "xdp/instance.h"
 #include "xdp/stale_pins.h"
 
-#define BALEEN_ICP_PIN_ROOT BALEEN_BPFFS "/baleen-icp"
+#define BALEEN_ICP_PINS "baleen-icp"
 
 /* Share of the slots that the capacity of a fed cuckoo table fills: the program that
  * inserts moves two keys for a third at the most, see bpf/icp_change.h.

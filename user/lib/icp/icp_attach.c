@@ -400,7 +400,7 @@ int baleen_icp_attach(const struct baleen_icp_plan *plan, struct baleen_icp_repo
 	if (!err)
 		err = find_feed(plan, ifindex, &links.feed_ifindex, error);
 	if (!err)
-		err = baleen_pins_name_in(BALEEN_ICP_PIN_ROOT, &pins, ifindex, error);
+		err = baleen_pins_name_in(BALEEN_ICP_PINS, &pins, ifindex, error);
 	if (!err)
 		err = baleen_pins_lock(&pins, BALEEN_LOCK_TIMEOUT_MS, error);
 	if (err)

@@ -10,11 +10,13 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "net/bpffs.h"
 #include "report/checkup_parts.h"
 #include "util/fd.h"
 #include "util/input.h"
 #include "xdp/kernel_conntrack.h"
 #include "xdp/load.h"
+#include "xdp/pins.h"
 
 #define SYSCTL_ROOT "/proc/sys/"
 #define INIT_NETNS "/proc/1/ns/net"
@@ -194,25 +196,26 @@ static void check_chain(struct baleen_patient *patient)
 
 static void check_bpffs(struct baleen_patient *patient)
 {
-	struct statfs fs;
-	struct stat root;
+	char bpffs[BALEEN_BPFFS_BYTES], root[BALEEN_PIN_ROOT_BYTES];
+	struct stat stat;
 
-	if (statfs(BALEEN_BPFFS, &fs) || (u32)fs.f_type != BPF_FS_MAGIC)
+	if (baleen_bpffs_find(bpffs, NULL) || baleen_pins_root(BALEEN_PINS, root, NULL) ||
+	    !baleen_bpffs_is_mounted(bpffs))
 		baleen_finding_mend(baleen_checkup_add(patient, BALEEN_LEVEL_NOTE, "bpffs",
 						       "no bpffs on " BALEEN_BPFFS ", so no filter "
 						       "is seen; 'ip netns exec NAME' hides it, "
 						       "'nsenter --net=/run/netns/NAME' does not"),
 				    "mount -t bpf -o mode=0700 bpf " BALEEN_BPFFS);
-	else if (!lstat(BALEEN_PIN_ROOT, &root) &&
-		 (!S_ISDIR(root.st_mode) || root.st_uid || root.st_mode & 077))
+	else if (!lstat(root, &stat) &&
+		 (!S_ISDIR(stat.st_mode) || stat.st_uid || stat.st_mode & 077))
 		baleen_finding_mend(baleen_checkup_add(patient, BALEEN_LEVEL_PROBLEM, "bpffs",
-						       BALEEN_PIN_ROOT
-						       " is not root's alone: "
-						       "nothing is attached with it there"),
-				    "rm -r " BALEEN_PIN_ROOT);
+						       "%s is not root's alone: "
+						       "nothing is attached with it there",
+						       root),
+				    "rm -r %s", root);
 	else
-		baleen_checkup_add(patient, BALEEN_LEVEL_OK, "bpffs",
-				   "filters are kept in " BALEEN_PIN_ROOT);
+		baleen_checkup_add(patient, BALEEN_LEVEL_OK, "bpffs", "filters are kept in %s",
+				   root);
 }
 
 /* --- conntrack -------------------------------------------------------------- */

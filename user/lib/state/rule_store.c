@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "net/bpffs.h"
 #include "net/device.h"
 #include "state/rule_store.h"
 #include "state/rule_store_schema.h"
@@ -86,6 +87,16 @@ static void remove_directory(struct baleen_rule_store *state)
 }
 
 /* --- open and close --- */
+
+/* Where pins cannot be seen, nothing is known of what packets meet: then no state is read or
+ * changed, either.
+ */
+static int check_place(struct baleen_error *error)
+{
+	char path[BALEEN_BPFFS_BYTES];
+
+	return baleen_bpffs_find(path, error);
+}
 
 /* Return: 0; -EXDEV when another network namespace's device of this name has it. */
 static int check_owner(const struct baleen_rule_store *state, struct baleen_error *error)
@@ -254,9 +265,13 @@ int baleen_rule_store_open(struct baleen_rule_store *state, const char *device, 
 			   struct baleen_error *error)
 {
 	struct baleen_rule_store opened;
-	int err = open_either(&opened, device, timeout_ms, error);
-	bool is_second = err == -ENOENT || (!err && !opened.is_kept && !opened.is_beside);
+	int err = check_place(error);
+	bool is_second;
 
+	if (err)
+		return err;
+	err = open_either(&opened, device, timeout_ms, error);
+	is_second = err == -ENOENT || (!err && !opened.is_kept && !opened.is_beside);
 	if (is_second && has_kept(device)) {
 		if (!err)
 			baleen_rule_store_close(&opened);
@@ -346,8 +361,10 @@ int baleen_rule_store_create(struct baleen_rule_store *state, const char *device
 {
 	struct baleen_error why = { "" };
 	struct baleen_rule_store made;
-	int err = name_state(&made, device, is_kept, error);
+	int err = check_place(error);
 
+	if (!err)
+		err = name_state(&made, device, is_kept, error);
 	if (!err)
 		err = baleen_rule_store_make_root(is_kept, error);
 	if (!err)
@@ -449,7 +466,9 @@ static int visit_root(bool is_kept, int (*visit)(const char *device, bool is_kep
 int baleen_rule_store_each(int (*visit)(const char *device, bool is_kept, void *data), void *data,
 			   struct baleen_error *error)
 {
-	int ret = visit_root(true, visit, data, error);
+	int ret = check_place(error);
 
+	if (!ret)
+		ret = visit_root(true, visit, data, error);
 	return ret ? ret : visit_root(false, visit, data, error);
 }

@@ -159,15 +159,6 @@ int baleen_rule_store_owner(const char *device, struct baleen_rule_store_owner *
 	return 0;
 }
 
-static bool is_attached(const struct baleen_rule_store_owner *owner)
-{
-	char pins[BALEEN_PIN_BYTES];
-
-	snprintf(pins, sizeof(pins), BALEEN_PIN_ROOT "/ns%llu-if%d",
-		 (unsigned long long)owner->netns_cookie, owner->ifindex);
-	return !access(pins, F_OK);
-}
-
 /* A namespace can end and come again, with another cookie: a named one has its name, and
  * that of process 1 comes again with its container, unless containers share this file
  * system. Of others nothing is known, so they get nothing.
@@ -181,7 +172,7 @@ bool baleen_rule_store_is_foreign(const struct baleen_rule_store_owner *was,
 		return false;
 	switch (baleen_netns_find(name)) {
 	case BALEEN_NETNS_NAMED: return false;
-	case BALEEN_NETNS_HOME: return is_attached(was);
+	case BALEEN_NETNS_HOME: return baleen_pins_are_there(was->netns_cookie, was->ifindex);
 	default: return true;
 	}
 }

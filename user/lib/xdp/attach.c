@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "net/bpffs.h"
 #include "net/kmod_hook.h"
 #include "util/announce.h"
 #include "util/libbpf_log.h"
@@ -113,8 +114,8 @@ static int try_attach(const struct baleen_attempt *attempt, void *data, struct b
 	return err;
 }
 
-/* An object of `baleen compile`, or a filter attached where other pins are seen:
- * `ip netns exec` hides those of its caller.
+/* An object of `baleen compile`, or a filter attached where other pins are seen, as in another
+ * container.
  */
 static const char ours_elsewhere[] =
 	", as an object with 'ip link set ... xdp off', else with baleen where the pins "
@@ -187,7 +188,7 @@ static int clear(const struct baleen_pins *pins, const char *device,
 	int err = baleen_attachment_find(pins, &attachment);
 
 	if (err && err != -ENOENT)
-		return baleen_fail(error, -err, "%s: %s", pins->path, strerror(-err));
+		return baleen_attachment_fail(pins, err, error);
 	err = refuse_occupied(pins, &attachment, device, attach_type, error);
 	if (!err) {
 		baleen_attachment_tidy(&attachment, pins);

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "net/bpffs.h"
 #include "util/fd.h"
 #include "util/libbpf_log.h"
 #include "xdp/attachment.h"
@@ -164,6 +165,16 @@ int baleen_attachment_find(const struct baleen_pins *pins, struct baleen_attachm
 	int err = baleen_attachment_find_link(pins, attachment);
 
 	return err == -ENOENT ? find_unlinked(pins, attachment) : err;
+}
+
+int baleen_attachment_fail(const struct baleen_pins *pins, int err, struct baleen_error *error)
+{
+	if (err == -EXDEV)
+		return baleen_fail(error, EXDEV,
+				   "libxdp finds no bpffs on " BALEEN_BPFFS " in this mount "
+				   "namespace: for 'ip netns exec NAME' say "
+				   "'nsenter --net=/run/netns/NAME'");
+	return baleen_fail(error, -err, "%s: %s", pins->path, strerror(-err));
 }
 
 bool baleen_attachment_is_same(const struct baleen_attachment *a, const struct baleen_attachment *b)

@@ -90,6 +90,17 @@ void baleen_attachment_close(struct baleen_attachment *attachment);
 int baleen_attachment_find(const struct baleen_pins *pins, struct baleen_attachment *attachment);
 
 /**
+ * baleen_attachment_fail() - say why no attachment can be found
+ * @pins: pins of the device
+ * @err: of baleen_attachment_find(); -EXDEV when a program may be in a chain, and libxdp finds
+ *       no bpffs in this mount namespace
+ * @error: filled in
+ *
+ * Return: @err.
+ */
+int baleen_attachment_fail(const struct baleen_pins *pins, int err, struct baleen_error *error);
+
+/**
  * baleen_attachment_find_link() - find the pinned link of a device
  * @pins: pins of the device
  * @attachment: filled in; close with baleen_attachment_close()

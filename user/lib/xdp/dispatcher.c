@@ -11,6 +11,7 @@
 #include <unistd.h>
 #include <xdp/libxdp.h>
 
+#include "net/bpffs.h"
 #include "util/libbpf_log.h"
 #include "slot.skel.h"
 #include "xdp/dispatcher.h"
@@ -44,6 +45,18 @@ static void start_log(void)
 static int fail(int err, struct baleen_error *error)
 {
 	return baleen_fail(error, -err, "%s", reason[0] ? reason : baleen_log_reason(err));
+}
+
+/* libxdp knows none but BALEEN_BPFFS: elsewhere it would see no chain, and take one for gone.
+ *
+ * Return: 0 or -EXDEV.
+ */
+static int check_place(void)
+{
+	char path[BALEEN_BPFFS_BYTES];
+	int err = baleen_bpffs_find(path, NULL);
+
+	return !err && strcmp(path, BALEEN_BPFFS) ? -EXDEV : err;
 }
 
 /* --- load ------------------------------------------------------------------ */
@@ -93,9 +106,13 @@ int baleen_dispatcher_load(struct bpf_object *object, struct bpf_program *progra
 {
 	struct slot_bpf *slot;
 	struct xdp_program *made;
-	int err;
+	int err = check_place();
 
 	start_log();
+	if (err)
+		return baleen_fail(error, -err,
+				   "libxdp finds no bpffs on " BALEEN_BPFFS " in this mount "
+				   "namespace");
 	slot = slot_bpf__open_and_load();
 	if (!slot)
 		return fail(-errno, error);
@@ -114,8 +131,10 @@ int baleen_dispatcher_load(struct bpf_object *object, struct bpf_program *progra
 static int open_chain(int ifindex, struct xdp_multiprog **chain)
 {
 	struct xdp_multiprog *found;
-	int err;
+	int err = check_place();
 
+	if (err)
+		return err;
 	start_log();
 	found = xdp_multiprog__get_from_ifindex(ifindex);
 	err = libxdp_get_error(found);

@@ -101,7 +101,7 @@ int baleen_instance_open(const struct baleen_instance_type *type, const struct b
 		type->close(instance);
 		err = type->find(pins, attachment);
 		if (err) {
-			err = baleen_fail(error, -err, "%s: %s", pins->path, strerror(-err));
+			err = baleen_attachment_fail(pins, err, error);
 			return explain_denial(err, error);
 		}
 		err = try_open(type, pins, attachment, instance);
@@ -129,7 +129,7 @@ int baleen_instance_each(const struct baleen_instance_type *type,
 			 int (*visit)(const struct baleen_pins *pins, void *data), void *data,
 			 struct baleen_error *error)
 {
-	return explain_denial(baleen_pins_each_in(type->root, visit, data, error), error);
+	return explain_denial(baleen_pins_each_in(type->purpose, visit, data, error), error);
 }
 
 struct search {
@@ -167,7 +167,7 @@ static int find_pins(const struct baleen_instance_type *type, const char *device
 	if (!ifindex && errno != ENODEV)
 		return baleen_fail(error, errno, "%s: %m", device);
 	if (ifindex) {
-		err = baleen_pins_name_in(type->root, pins, ifindex, error);
+		err = baleen_pins_name_in(type->purpose, pins, ifindex, error);
 		if (err || !access(pins->path, F_OK))
 			return err;
 	}

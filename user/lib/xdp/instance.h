@@ -29,7 +29,7 @@ enum baleen_attach_status {
 
 /**
  * struct baleen_instance_type - instances of one purpose
- * @root: directory of their pins
+ * @purpose: of their pins, see baleen_pins_root()
  * @find: finds the attachment that pins hold; -ENOENT when there is none
  * @open: opens what the attached program has pinned; -ENOENT when a pin is missing
  * @close: closes the attachment and what @open has opened
@@ -38,7 +38,7 @@ enum baleen_attach_status {
  * @fail_absent: says that a device has no such instance; -ENOENT
  */
 struct baleen_instance_type {
-	const char *root;
+	const char *purpose;
 	int (*find)(const struct baleen_pins *pins, struct baleen_attachment *attachment);
 	int (*open)(void *instance);
 	void (*close)(void *instance);

@@ -4,24 +4,16 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/mount.h>
+#include <string.h>
 #include <sys/stat.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
+#include "net/bpffs.h"
 #include "net/netns.h"
 #include "util/lock.h"
 #include "xdp/pins.h"
-
-static bool is_bpffs(void)
-{
-	struct statfs fs;
-
-	return !statfs(BALEEN_BPFFS, &fs) && (u32)fs.f_type == BPF_FS_MAGIC;
-}
 
 /* Where bpffs is 1777, as mount(8) makes it, anybody can have been here first,
  * and whoever owns the directory can take the pins or put links in their place.
@@ -37,59 +29,63 @@ static int check_owner(const char *root, struct baleen_error *error)
 	return 0;
 }
 
-static bool is_other_mount_namespace(const char *path)
-{
-	struct stat mine, other;
-
-	return !stat("/proc/self/ns/mnt", &mine) && !stat(path, &other) &&
-	       mine.st_ino != other.st_ino;
-}
-
-/* `ip netns exec` makes a mount namespace that ends with its command, and so
- * would a bpffs mounted there, and so would the filter. It shows by who called
- * us and by process 1; where /proc does not tell, the namespace is one to stay.
- */
-static bool is_passing_mount_namespace(void)
-{
-	char parent[32];
-
-	snprintf(parent, sizeof(parent), "/proc/%d/ns/mnt", getppid());
-	return is_other_mount_namespace("/proc/1/ns/mnt") || is_other_mount_namespace(parent);
-}
-
 static int make_root(const char *root, struct baleen_error *error)
 {
-	if (!is_bpffs() && is_passing_mount_namespace())
-		return baleen_fail(error, EXDEV,
-				   "no bpffs on " BALEEN_BPFFS " in this mount namespace, and one "
-				   "mounted here would end with it: for 'ip netns exec NAME' say "
-				   "'nsenter --net=/run/netns/NAME', or mount it yourself");
-	if (!is_bpffs() && mount("bpf", BALEEN_BPFFS, "bpf", 0, "mode=0700"))
-		return baleen_fail(error, errno, "cannot mount bpffs on " BALEEN_BPFFS ": %m");
+	int err = baleen_bpffs_mount(error);
+
+	if (err)
+		return err;
 	if (mkdir(root, 0700) && errno != EEXIST)
 		return baleen_fail(error, errno, "%s: %m", root);
 	return check_owner(root, error);
 }
 
-int baleen_pins_name_in(const char *root, struct baleen_pins *pins, int ifindex,
+int baleen_pins_root(const char *purpose, char *root, struct baleen_error *error)
+{
+	char bpffs[BALEEN_BPFFS_BYTES];
+	int err = baleen_bpffs_find(bpffs, error);
+
+	if (!err)
+		snprintf(root, BALEEN_PIN_ROOT_BYTES, "%s/%.15s", bpffs, purpose);
+	return err;
+}
+
+/* @root: from baleen_pins_root() */
+static struct baleen_pins pins_in(const char *root, u64 cookie, int ifindex)
+{
+	struct baleen_pins pins = { .netns_cookie = cookie, .ifindex = ifindex, .lock_fd = -1 };
+
+	strcpy(pins.root, root);
+	snprintf(pins.path, sizeof(pins.path), "%s/ns%llu-if%d", root, (unsigned long long)cookie,
+		 ifindex);
+	return pins;
+}
+
+int baleen_pins_name_in(const char *purpose, struct baleen_pins *pins, int ifindex,
 			struct baleen_error *error)
 {
+	char root[BALEEN_PIN_ROOT_BYTES];
 	u64 cookie;
-	int err = baleen_netns_cookie(&cookie, error);
+	int err = baleen_pins_root(purpose, root, error);
 
-	if (err)
-		return err;
-	*pins = (struct baleen_pins){
-		.root = root, .netns_cookie = cookie, .ifindex = ifindex, .lock_fd = -1
-	};
-	snprintf(pins->path, sizeof(pins->path), "%s/ns%llu-if%d", root, (unsigned long long)cookie,
-		 ifindex);
-	return 0;
+	if (!err)
+		err = baleen_netns_cookie(&cookie, error);
+	if (!err)
+		*pins = pins_in(root, cookie, ifindex);
+	return err;
 }
 
 int baleen_pins_name(struct baleen_pins *pins, int ifindex, struct baleen_error *error)
 {
-	return baleen_pins_name_in(BALEEN_PIN_ROOT, pins, ifindex, error);
+	return baleen_pins_name_in(BALEEN_PINS, pins, ifindex, error);
+}
+
+bool baleen_pins_are_there(u64 netns_cookie, int ifindex)
+{
+	char root[BALEEN_PIN_ROOT_BYTES];
+
+	return !baleen_pins_root(BALEEN_PINS, root, NULL) &&
+	       !access(pins_in(root, netns_cookie, ifindex).path, F_OK);
 }
 
 int baleen_pins_lock(struct baleen_pins *pins, u64 timeout_ms, struct baleen_error *error)
@@ -211,53 +207,59 @@ u32 baleen_pins_programs(const struct baleen_pins *pins, u32 *ids)
 }
 
 /* @where: cookie of the only namespace to visit, or NULL */
-static int visit_pins(const char *root, const u64 *where,
+static int visit_pins(const char *purpose, const u64 *where,
 		      int (*visit)(const struct baleen_pins *pins, void *data), void *data,
 		      struct baleen_error *error)
 {
-	int err = check_owner(root, error);
+	char root[BALEEN_PIN_ROOT_BYTES];
+	int err = baleen_pins_root(purpose, root, error);
 	struct dirent *entry;
 	DIR *directory;
 
+	if (err)
+		return err;
+	err = check_owner(root, error);
 	if (err)
 		return err == -ENOENT ? 0 : err;
 	directory = opendir(root);
 	if (!directory)
 		return baleen_fail(error, errno, "%s: %m", root);
 	while (!err && (entry = readdir(directory))) {
-		struct baleen_pins pins = { .root = root, .lock_fd = -1 };
 		unsigned long long cookie;
+		struct baleen_pins pins;
+		int ifindex;
 
-		if (sscanf(entry->d_name, "ns%llu-if%d", &cookie, &pins.ifindex) != 2 ||
+		if (sscanf(entry->d_name, "ns%llu-if%d", &cookie, &ifindex) != 2 ||
 		    (where && cookie != *where))
 			continue;
-		pins.netns_cookie = cookie;
-		snprintf(pins.path, sizeof(pins.path), "%.64s/%.60s", root, entry->d_name);
+		pins = pins_in(root, cookie, ifindex);
 		err = visit(&pins, data);
 	}
 	closedir(directory);
 	return err;
 }
 
-int baleen_pins_each_in(const char *root, int (*visit)(const struct baleen_pins *pins, void *data),
-			void *data, struct baleen_error *error)
+int baleen_pins_each_in(const char *purpose,
+			int (*visit)(const struct baleen_pins *pins, void *data), void *data,
+			struct baleen_error *error)
 {
 	u64 here;
 	int err = baleen_netns_cookie(&here, error);
 
-	return err ? err : visit_pins(root, &here, visit, data, error);
+	return err ? err : visit_pins(purpose, &here, visit, data, error);
 }
 
 int baleen_pins_each(int (*visit)(const struct baleen_pins *pins, void *data), void *data,
 		     struct baleen_error *error)
 {
-	return baleen_pins_each_in(BALEEN_PIN_ROOT, visit, data, error);
+	return baleen_pins_each_in(BALEEN_PINS, visit, data, error);
 }
 
-int baleen_pins_every_in(const char *root, int (*visit)(const struct baleen_pins *pins, void *data),
-			 void *data, struct baleen_error *error)
+int baleen_pins_every_in(const char *purpose,
+			 int (*visit)(const struct baleen_pins *pins, void *data), void *data,
+			 struct baleen_error *error)
 {
-	return visit_pins(root, NULL, visit, data, error);
+	return visit_pins(purpose, NULL, visit, data, error);
 }
 
 int baleen_pins_open_link(const struct baleen_pins *pins, struct bpf_link_info *info)

@@ -24,8 +24,9 @@
 
 #include "util/error.h"
 
-#define BALEEN_BPFFS "/sys/fs/bpf"
-#define BALEEN_PIN_ROOT BALEEN_BPFFS "/baleen"
+/* The purpose of filters, and the name of their directory on bpffs. */
+#define BALEEN_PINS "baleen"
+#define BALEEN_PIN_ROOT_BYTES 64
 #define BALEEN_PIN_BYTES 160
 
 /* How long a writer waits for another, unless told. */
@@ -33,19 +34,29 @@
 
 /**
  * struct baleen_pins - the directory of one device
- * @root: the directory that it is in, BALEEN_PIN_ROOT or one beside it
+ * @root: the directory that it is in
  * @path: path of the directory
  * @netns_cookie: the network namespace's
  * @ifindex: the device's, with a minus of what goes out by it
  * @lock_fd: the locked directory, or -1
  */
 struct baleen_pins {
-	const char *root;
+	char root[BALEEN_PIN_ROOT_BYTES];
 	char path[BALEEN_PIN_BYTES];
 	u64 netns_cookie;
 	int ifindex;
 	int lock_fd;
 };
+
+/**
+ * baleen_pins_root() - the directory of all pins of one purpose
+ * @purpose: BALEEN_PINS or another name, up to 15 bytes
+ * @root: filled in; BALEEN_PIN_ROOT_BYTES bytes
+ * @error: filled in on failure; may be NULL
+ *
+ * Return: 0; -EXDEV as baleen_bpffs_find().
+ */
+int baleen_pins_root(const char *purpose, char *root, struct baleen_error *error);
 
 /**
  * baleen_pins_name() - name the directory of a device of this namespace
@@ -58,15 +69,15 @@ struct baleen_pins {
 int baleen_pins_name(struct baleen_pins *pins, int ifindex, struct baleen_error *error);
 
 /**
- * baleen_pins_name_in() - the same of what is kept elsewhere
- * @root: a directory of bpffs that lives as long as the pins, up to 64 bytes
+ * baleen_pins_name_in() - the same of another purpose
+ * @purpose: as for baleen_pins_root()
  * @pins: filled in, not locked
  * @ifindex: the device
  * @error: filled in on failure
  *
  * Return: 0 or a negative errno.
  */
-int baleen_pins_name_in(const char *root, struct baleen_pins *pins, int ifindex,
+int baleen_pins_name_in(const char *purpose, struct baleen_pins *pins, int ifindex,
 			struct baleen_error *error);
 
 /**
@@ -112,28 +123,39 @@ int baleen_pins_each(int (*visit)(const struct baleen_pins *pins, void *data), v
 		     struct baleen_error *error);
 
 /**
- * baleen_pins_each_in() - the same of what is kept elsewhere
- * @root: as for baleen_pins_name_in()
+ * baleen_pins_each_in() - the same of another purpose
+ * @purpose: as for baleen_pins_root()
  * @visit: called with each; a nonzero return ends the walk
  * @data: passed to @visit
  * @error: filled in on failure
  *
  * Return: 0, what @visit returned, or a negative errno.
  */
-int baleen_pins_each_in(const char *root, int (*visit)(const struct baleen_pins *pins, void *data),
-			void *data, struct baleen_error *error);
+int baleen_pins_each_in(const char *purpose,
+			int (*visit)(const struct baleen_pins *pins, void *data), void *data,
+			struct baleen_error *error);
 
 /**
  * baleen_pins_every_in() - visit the devices of all namespaces that have pins
- * @root: as for baleen_pins_name_in()
+ * @purpose: as for baleen_pins_root()
  * @visit: called with each; a nonzero return ends the walk
  * @data: passed to @visit
  * @error: filled in on failure
  *
  * Return: 0, what @visit returned, or a negative errno.
  */
-int baleen_pins_every_in(const char *root, int (*visit)(const struct baleen_pins *pins, void *data),
-			 void *data, struct baleen_error *error);
+int baleen_pins_every_in(const char *purpose,
+			 int (*visit)(const struct baleen_pins *pins, void *data), void *data,
+			 struct baleen_error *error);
+
+/**
+ * baleen_pins_are_there() - has a device pins, of whichever namespace?
+ * @netns_cookie: cookie of the network namespace
+ * @ifindex: the device
+ *
+ * Return: true when it has.
+ */
+bool baleen_pins_are_there(u64 netns_cookie, int ifindex);
 
 /**
  * baleen_pins_are_here() - is the device of this network namespace?

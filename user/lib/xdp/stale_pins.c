@@ -76,7 +76,7 @@ int baleen_stale_pins_forget_of(const struct baleen_instance_type *type,
 {
 	struct walk walk = { type, on_stale, data, error };
 
-	return baleen_pins_every_in(type->root, visit, &walk, error);
+	return baleen_pins_every_in(type->purpose, visit, &walk, error);
 }
 
 int baleen_stale_pins_forget(void (*on_stale)(const struct baleen_stale_pins *gone, void *data),

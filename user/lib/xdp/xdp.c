@@ -178,7 +178,7 @@ static int not_attached(const char *device, struct baleen_error *error)
 }
 
 const struct baleen_instance_type baleen_xdp_instances = {
-	.root = BALEEN_PIN_ROOT,
+	.purpose = BALEEN_PINS,
 	.find = baleen_attachment_find,
 	.open = open_found,
 	.close = close_all,
@@ -407,7 +407,7 @@ int baleen_xdp_detach(const char *device, struct baleen_error *error)
 		return err;
 	err = baleen_attachment_find(&pins, &attachment);
 	if (err && err != -ENOENT) {
-		baleen_fail(error, -err, "%s: %s", pins.path, strerror(-err));
+		baleen_attachment_fail(&pins, err, error);
 		goto unlock;
 	}
 	if (err)
