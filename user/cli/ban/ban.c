@@ -293,7 +293,7 @@ int guard_entries(const struct baleen_deploy *deploy, const struct baleen_stored
 	struct baleen_ruleset ruleset;
 	struct baleen_filter delta;
 	struct baleen_lockout_check check = {
-		.device = deploy->state.device,
+		.device = deploy->state.now,
 		.ruleset = &ruleset,
 		.xdp = &deploy->xdp,
 		.delta = &delta,

@@ -34,15 +34,29 @@ static void forget_state(const char *device, const struct baleen_pins *pins)
 		baleen_rule_store_forget(pins->netns_cookie, pins->ifindex);
 }
 
-static int find_pins(const char *device, struct baleen_pins *pins)
+/* @now: name of the device; empty when it is not known */
+static int find_pins(const char *device, struct baleen_pins *pins, char *now)
 {
 	struct baleen_xdp xdp;
 
+	*now = '\0';
 	if (baleen_xdp_open(&xdp, device, false, NULL))
 		return EXIT_FAILED;
 	*pins = xdp.pins;
+	strcpy(now, xdp.device);
 	baleen_xdp_close(&xdp);
 	return 0;
+}
+
+/* The filter of a device that was renamed, and has a state by its new name, is that one's. */
+static int take_off(const char *device, const char *now, struct baleen_error *error)
+{
+	if (*now && strcmp(now, device) && baleen_rule_store_is_there(now))
+		return baleen_fail(error, ENOENT,
+				   "%s: is %s now, which has rules of its own: 'baleen detach %s' "
+				   "takes them off",
+				   device, now, baleen_shell_word(now).text);
+	return baleen_xdp_detach(device, error);
 }
 
 /* The state is held meanwhile, so that who attaches next makes another. One that
@@ -54,11 +68,12 @@ static int detach_device(const char *device, bool forget, struct baleen_error *e
 	struct baleen_error no_state;
 	struct baleen_rule_store state;
 	struct baleen_pins pins = { 0 };
-	bool has_pins = !find_pins(device, &pins);
+	char now[BALEEN_POINT_BYTES];
+	bool has_pins = !find_pins(device, &pins, now);
 	int held = baleen_rule_store_open(&state, device, BALEEN_LOCK_TIMEOUT_MS, &no_state);
-	int err = baleen_xdp_detach(device, error);
+	int err = take_off(device, now, error);
 
-	if (err == -ENOENT && forget && !held)
+	if ((err == -ENOENT || err == -ENODEV) && forget && !held)
 		err = 0;
 	if (held && held != -ENOENT && err != -EXDEV)
 		complain("warning: %s", no_state.text);

@@ -11,13 +11,16 @@
 /* --- open ------------------------------------------------------------------ */
 
 /* A device that is not there, or that somebody took the filter off, has none:
- * to open it puts nothing on.
+ * to open it puts nothing on. One that had this name before may have a state of its own.
  */
-static int open_xdp(struct baleen_deploy *deploy, const char *device, u64 timeout_ms,
-		    struct baleen_error *error)
+static int open_xdp(struct baleen_deploy *deploy, u64 timeout_ms, struct baleen_error *error)
 {
-	int err = baleen_xdp_open_within(&deploy->xdp, device, timeout_ms, error);
+	const char *device = deploy->state.now;
+	int err;
 
+	if (!baleen_device_index(device) && errno == ENODEV)
+		return 0;
+	err = baleen_xdp_open_within(&deploy->xdp, device, timeout_ms, error);
 	deploy->has_xdp = !err && deploy->xdp.attach_status == BALEEN_ATTACH_STATUS_ATTACHED;
 	if (!err && !deploy->has_xdp)
 		baleen_xdp_close(&deploy->xdp);
@@ -80,7 +83,7 @@ int baleen_deploy_open(struct baleen_deploy *deploy, const char *device, u64 tim
 
 	if (err)
 		return err;
-	err = open_xdp(&opened, device, timeout_ms, error);
+	err = open_xdp(&opened, timeout_ms, error);
 	if (!err)
 		err = repair(&opened, error);
 	if (err) {
@@ -149,7 +152,7 @@ static int undo(void *data, bool is_put, struct baleen_error *error)
 	if (deploy->has_xdp)
 		baleen_xdp_close(&deploy->xdp);
 	deploy->has_xdp = false;
-	return baleen_xdp_detach(deploy->state.device, error);
+	return baleen_xdp_detach(deploy->state.now, error);
 }
 
 int baleen_deploy_put(struct baleen_deploy *deploy, const struct baleen_deploy_plan *plan,

@@ -112,12 +112,12 @@ int baleen_deploy_attach(struct baleen_deploy *deploy, const struct baleen_deplo
 			 struct baleen_attempts *attempts, struct baleen_error *error)
 {
 	const struct baleen_stored_rules *rules = &step->plan->rules;
-	int err = baleen_xdp_attach(deploy->state.device, &step->ruleset, rules->mode,
+	int err = baleen_xdp_attach(deploy->state.now, &step->ruleset, rules->mode,
 				    rules->attach_type, attempts, error);
 
 	/* It is on, whether we can look at it or not. */
 	if (!err)
-		deploy->has_xdp = !baleen_xdp_open_within(&deploy->xdp, deploy->state.device,
+		deploy->has_xdp = !baleen_xdp_open_within(&deploy->xdp, deploy->state.now,
 							  REOPEN_TIMEOUT_MS, NULL);
 	return err;
 }

@@ -135,7 +135,7 @@ static bool hits_peers(const struct baleen_deploy *deploy, const char *rule, con
 	struct baleen_filter next;
 	struct baleen_host host = { 0 };
 	struct baleen_lockouts found = { 0 };
-	const struct baleen_lockout_check check = { .device = deploy->state.device,
+	const struct baleen_lockout_check check = { .device = deploy->state.now,
 						    .ruleset = &ruleset,
 						    .xdp = xdp,
 						    .is_update = true,

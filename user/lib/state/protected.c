@@ -259,10 +259,10 @@ static int find_host(const struct baleen_rule_store *state, enum baleen_session_
 		     struct baleen_host *host, struct host_texts *texts, struct baleen_error *error)
 {
 	struct host_texts made = { 0 };
-	int ifindex = baleen_device_index(state->device), err;
+	int ifindex = baleen_device_index(state->now), err;
 
 	if (!ifindex)
-		return baleen_fail(error, ENODEV, "%s: no such device", state->device);
+		return baleen_fail(error, ENODEV, "%s: no such device", state->now);
 	err = baleen_host_survey(host, ifindex, error);
 	if (!err && write_texts(host, guard, &made))
 		err = baleen_fail(error, ENOMEM, "no memory for the addresses of this host");

@@ -98,14 +98,39 @@ static int check_place(struct baleen_error *error)
 	return baleen_bpffs_find(path, error);
 }
 
+static bool has_state(const char *device, bool is_kept)
+{
+	struct baleen_rule_store other = { .is_kept = is_kept };
+
+	return !baleen_rule_store_name(device, is_kept, other.path, NULL) &&
+	       has(&other, BALEEN_RULE_STORE_DB);
+}
+
+/* A device keeps its number when it is renamed. The state goes with it, unless the new name has
+ * one: of two that change one filter, each would undo what the other does.
+ */
+static void find_name(struct baleen_rule_store *state, const struct baleen_rule_store_owner *was,
+		      const struct baleen_rule_store_owner *is)
+{
+	char now[BALEEN_POINT_BYTES];
+
+	if (is->ifindex || !was->ifindex || strcmp(was->boot, is->boot) ||
+	    was->netns_cookie != is->netns_cookie || !baleen_device_name(was->ifindex, now) ||
+	    has_state(now, true) || (state->is_kept && has_state(now, false)))
+		return;
+	strcpy(state->now, now);
+}
+
 /* Return: 0; -EXDEV when another network namespace's device of this name has it. */
-static int check_owner(const struct baleen_rule_store *state, struct baleen_error *error)
+static int check_owner(struct baleen_rule_store *state, struct baleen_error *error)
 {
 	struct baleen_rule_store_owner was = { .ifindex = 0 }, is;
 	int err = baleen_rule_store_read_owner(state, &was, error);
 
 	if (!err)
 		err = baleen_rule_store_owner(state->device, &is, error);
+	if (!err)
+		find_name(state, &was, &is);
 	if (err || !state->is_kept || !baleen_rule_store_is_foreign(&was, &is))
 		return err;
 	return baleen_fail(error, EXDEV, "%s: is of the %s of another network namespace",
@@ -225,6 +250,7 @@ static int name_state(struct baleen_rule_store *state, const char *device, bool 
 {
 	*state = (struct baleen_rule_store){ .is_kept = is_kept, .lock_fd = -1 };
 	snprintf(state->device, sizeof(state->device), "%s", device);
+	strcpy(state->now, state->device);
 	return baleen_rule_store_name(device, is_kept, state->path, error);
 }
 
@@ -251,13 +277,6 @@ static int open_either(struct baleen_rule_store *state, const char *device, u64 
 	return err;
 }
 
-static bool has_kept(const char *device)
-{
-	struct baleen_rule_store kept;
-
-	return !name_state(&kept, device, true, NULL) && has(&kept, BALEEN_RULE_STORE_DB);
-}
-
 /* An apply may turn a volatile state into a kept one while this looks for it or waits for
  * its lock. A second look finds the kept one; changes to the volatile one would be lost.
  */
@@ -272,7 +291,7 @@ int baleen_rule_store_open(struct baleen_rule_store *state, const char *device, 
 		return err;
 	err = open_either(&opened, device, timeout_ms, error);
 	is_second = err == -ENOENT || (!err && !opened.is_kept && !opened.is_beside);
-	if (is_second && has_kept(device)) {
+	if (is_second && has_state(device, true)) {
 		if (!err)
 			baleen_rule_store_close(&opened);
 		err = open_either(&opened, device, timeout_ms, error);

@@ -162,7 +162,7 @@ void baleen_rule_store_rollback(struct baleen_rule_store *state)
 int baleen_rule_store_mark(const struct baleen_rule_store *state, struct baleen_error *error)
 {
 	char path[BALEEN_RULE_STORE_NAME_BYTES];
-	int err = baleen_rule_store_mark_name(state->device, path, error);
+	int err = baleen_rule_store_mark_name(state->now, path, error);
 	int fd;
 
 	if (err)
@@ -181,7 +181,7 @@ void baleen_rule_store_unmark(const struct baleen_rule_store *state)
 {
 	char path[BALEEN_RULE_STORE_NAME_BYTES];
 
-	if (!baleen_rule_store_mark_name(state->device, path, NULL))
+	if (!baleen_rule_store_mark_name(state->now, path, NULL))
 		unlink(path);
 }
 
@@ -189,5 +189,5 @@ bool baleen_rule_store_is_marked(const struct baleen_rule_store *state)
 {
 	char path[BALEEN_RULE_STORE_NAME_BYTES];
 
-	return !baleen_rule_store_mark_name(state->device, path, NULL) && !access(path, F_OK);
+	return !baleen_rule_store_mark_name(state->now, path, NULL) && !access(path, F_OK);
 }

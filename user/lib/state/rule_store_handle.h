@@ -23,6 +23,7 @@
  *          else empty
  * @file: name of its database there; NULL for BALEEN_RULE_STORE_DB
  * @device: name of the device
+ * @now: the name that it has now: another one when it was renamed and the new name has no state
  * @is_kept: it is put on again at boot
  * @is_new: nothing was committed yet; closed like this, nothing is left
  * @is_synced: it has committed, so all that it has seen is on the disk
@@ -38,6 +39,7 @@ struct baleen_rule_store {
 	char unkept[BALEEN_RULE_STORE_PATH_BYTES];
 	const char *file;
 	char device[BALEEN_POINT_BYTES];
+	char now[BALEEN_POINT_BYTES];
 	bool is_kept;
 	bool is_new;
 	bool is_synced;

@@ -137,6 +137,7 @@ struct search {
 	const char *device;
 	bool gone_only;
 	bool is_found;
+	u32 program_id;
 	struct baleen_pins found;
 };
 
@@ -154,8 +155,42 @@ static int match_old_name(const struct baleen_pins *pins, void *data)
 	return 0;
 }
 
+/* A device that comes back from another network namespace may have another number. Its program
+ * stays on it, so one of those that the pins are of is there.
+ */
+static int match_program(const struct baleen_pins *pins, void *data)
+{
+	u32 ids[BALEEN_MAX_PINNED], n = baleen_pins_programs(pins, ids);
+	struct search *search = data;
+
+	for (u32 i = 0; i < n && !search->is_found; i++)
+		search->is_found = ids[i] == search->program_id;
+	if (search->is_found)
+		search->found = *pins;
+	return search->is_found;
+}
+
+/* Return: 1 when the pins of another number are those of the device, and have its number now. */
+static int take_over(const struct baleen_instance_type *type, struct baleen_pins *pins,
+		     struct baleen_error *error)
+{
+	struct search search = { .type = type };
+	struct baleen_program there;
+	int err;
+
+	if (baleen_device_program(pins->ifindex, &there) || !there.id)
+		return 0;
+	search.program_id = there.id;
+	err = baleen_pins_each_in(type->purpose, match_program, &search, NULL);
+	if (err < 0 || !search.is_found)
+		return 0;
+	err = baleen_pins_move(&search.found, pins, error);
+	return err ? err : 1;
+}
+
 /* By the name the device has; by the one it had, while no device has that; or the
- * pins of a gone device, when the device of that name now has none.
+ * pins of a gone device, when the device of that name now has none. Pins of another number
+ * are taken over.
  */
 static int find_pins(const struct baleen_instance_type *type, const char *device,
 		     struct baleen_pins *pins, struct baleen_error *error)
@@ -170,6 +205,9 @@ static int find_pins(const struct baleen_instance_type *type, const char *device
 		err = baleen_pins_name_in(type->purpose, pins, ifindex, error);
 		if (err || !access(pins->path, F_OK))
 			return err;
+		err = take_over(type, pins, error);
+		if (err)
+			return err < 0 ? err : 0;
 	}
 	err = baleen_instance_each(type, match_old_name, &search, error);
 	if (err)

@@ -130,6 +130,21 @@ void baleen_pins_unlock(struct baleen_pins *pins)
 	pins->lock_fd = -1;
 }
 
+/* A writer that waits for the lock of the old name finds that it is gone, and makes another. */
+int baleen_pins_move(const struct baleen_pins *from, const struct baleen_pins *to,
+		     struct baleen_error *error)
+{
+	struct baleen_pins locked = *from;
+	int err = baleen_pins_lock(&locked, BALEEN_LOCK_TIMEOUT_MS, error);
+
+	if (err)
+		return err;
+	if (rename(from->path, to->path) && access(to->path, F_OK))
+		err = baleen_fail(error, errno, "%s: %m", from->path);
+	baleen_pins_unlock(&locked);
+	return err;
+}
+
 /* Directories on bpffs hold pins and, one level down, nothing else. */
 static void remove_directory(int parent_fd, const char *name)
 {

@@ -99,6 +99,18 @@ int baleen_pins_lock(struct baleen_pins *pins, u64 timeout_ms, struct baleen_err
 void baleen_pins_unlock(struct baleen_pins *pins);
 
 /**
+ * baleen_pins_move() - give pins to another number
+ * @from: not locked
+ * @to: named, and not there
+ * @error: filled in on failure
+ *
+ * Return: 0, also when somebody else has done so; -ETIMEDOUT when a writer held on; a negative
+ * errno.
+ */
+int baleen_pins_move(const struct baleen_pins *from, const struct baleen_pins *to,
+		     struct baleen_error *error);
+
+/**
  * baleen_pins_clean() - remove what killed commands left behind
  * @pins: locked
  * @program_id: id of the link's program; its directory stays. 0 keeps none
