@@ -1,15 +1,17 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
-# One sick device never stops another: a renamed one, one that was in another network namespace
-# and has another number now.
+# One sick device never stops another: a damaged state, one of an older Baleen, a renamed device,
+# one that was in another network namespace and has another number now. Each is mended by the
+# command that is named.
 
 # shellcheck source=tests/lib.sh
 source "$(dirname "$0")/../lib.sh"
 isolate "$@"
 VERDICT=$ROOT/build/tools/verdict
 make_netns "$A" "$B"
-mkdir -p "$TMP/conf"
+mkdir -p "$TMP/conf" "$TMP/bin"
+ln -s "$BALEEN" "$TMP/bin/baleen"
 for d in ad0 ad1; do
 	ip -n "$B" link add $d type veth peer name ${d}p || bail "cannot make $d"
 	ip -n "$B" link set $d up
@@ -22,6 +24,15 @@ baleen() { in_ns "$B" "$BALEEN" "$@"; }
 states() { find "$(kept_of "$B")" -mindepth 1 -maxdepth 1 -printf "%f\n" | sort | paste -sd " "; }
 state_of() { echo "$(kept_of "$B")/$1"; }
 verdicts() { in_ns "$B" "$VERDICT" "$@"; }
+
+# pasted COMMAND: as a user would
+pasted() { in_ns "$B" env PATH="$TMP/bin:$PATH" bash -c "$1"; }
+
+# mend_of DEVICE: the command that doctor names for its state
+mend_of() { baleen doctor -j "$1" | jq -r '.[] | select(.check == "state" and .level == "problem") | .command'; }
+
+# named: the commands that the last one suggested
+named() { sed -n "s/.*: '\(baleen [^']*\)' sets .* aside and makes another.*/\1/p" "$TMP/err"; }
 
 fill()
 {
@@ -38,6 +49,85 @@ forget()
 	done
 	is "nothing is left" "$(find /sys/fs/bpf/baleen -name 'ns*') $(xdp_mode "$B" ad0)" " off"
 	find "$(kept_of "$B")" -mindepth 1 -delete
+}
+
+# --- a state that cannot be used ---
+
+damage_header() { dd if=/dev/urandom of="$1" bs=100 count=1 conv=notrunc status=none; }
+damage_half() { truncate -s 20000 "$1"; }
+damage_gone() { rm "$1"*; }
+damage_old() { sqlite3 "$1" "PRAGMA user_version = 1"; }
+# Pages of entries alone: it opens, and its rules can be read.
+damage_entries()
+{
+	local page
+
+	page=$(sqlite3 "$1" "SELECT rootpage FROM sqlite_schema WHERE name = 'single'")
+	dd if=/dev/urandom of="$1" bs=4096 seek=$((page - 1)) count=1 conv=notrunc status=none
+}
+
+# try_damaged HOW READ: what of it can be read
+try_damaged()
+{
+	local command
+
+	fill
+	"damage_$1" "$(state_of ad0)/state.db"
+	check_status "$1: a ban" 1 baleen ban 198.51.100.2
+	is "$1: names the device and the command" "$(named)" "baleen apply ad0"
+	is "$1: the other has it, this one goes on" \
+		"$(verdicts ad1 198.51.100.{1,2}) $(verdicts ad0 198.51.100.{1,2} 8.8.8.8)" "DD DPD"
+	check_status "$1: an unban" 1 baleen unban 198.51.100.2
+	is "$1: passes on the other" "$(verdicts ad1 198.51.100.{1,2})" DP
+	is "$1: in JSON" "$(baleen ban -j 198.51.100.3 2>"$TMP/err" |
+		jq -c '[.rules[].device], [.failed[].device]' | paste -sd ' ')" '["ad1"] ["ad0"]'
+	check_status "$1: --check changes nothing" 1 baleen apply --check ad0
+	is "$1: and names the command" "$(named)" "baleen apply ad0"
+	command=$(mend_of ad0)
+	is "$1: doctor names it" "$command" "baleen apply ad0"
+	check_status "$1: which can be pasted" 3 pasted "$command"
+	is "$1: the old one is beside" "$(find "$(kept_of "$B")" -maxdepth 1 -name 'ad0.damaged-*' | wc -l)" 1
+	is "$1: it enforces its configuration, and what could be read" \
+		"$(verdicts ad0 8.8.8.8 198.51.100.1)" "D$2"
+	is "$1: doctor is content" "$(mend_of ad0)" ""
+	check "$1: a ban" baleen ban 198.51.100.4
+	is "$1: comes to both" "$(verdicts ad0 198.51.100.4)$(verdicts ad1 198.51.100.4)" DD
+	forget
+}
+
+try_forgotten()
+{
+	fill
+	damage_header "$(state_of ad0)/state.db"
+	check_status "at boot" 1 baleen restore --boot ad0
+	is "the command is named" "$(named)" "baleen apply ad0"
+	check "detach --forget" baleen detach --forget ad0
+	is "takes filter and state" "$(xdp_mode "$B" ad0) $(states)" "off ad1"
+	check_status "of an absent device, too" 3 baleen apply ad0
+	check "detached" baleen detach ad0
+	damage_header "$(state_of ad0)/state.db"
+	check "detach --forget" baleen detach --forget ad0
+	is "takes the state" "$(states)" ad1
+	check_status "apply" 3 baleen apply ad0
+	rm "$TMP/conf/ad0.conf"
+	damage_header "$(state_of ad0)/state.db"
+	is "without a configuration doctor forgets it" "$(mend_of ad0)" "baleen detach --forget ad0"
+	printf '%s\n' "rule bad drop" "  bans" "  feed $TMP/list" >"$TMP/conf/ad0.conf"
+	forget
+}
+
+# A writer that holds one device.
+try_held()
+{
+	fill
+	exec 9<"$(state_of ad0)"
+	flock 9
+	check_status "one is held" 1 baleen ban --wait 0 198.51.100.2
+	exec 9<&-
+	is "the other has it" "$(verdicts ad0 198.51.100.2)$(verdicts ad1 198.51.100.2)" PD
+	check "again" baleen ban 198.51.100.2
+	is "both have it" "$(verdicts ad0 198.51.100.2)$(verdicts ad1 198.51.100.2)" DD
+	forget
 }
 
 # --- another name ---
@@ -109,5 +199,14 @@ try_moved()
 }
 
 try_damaged header P
+if tests_all; then
+	try_damaged half P
+	try_damaged gone P
+fi
+sampled "kinds of damage" "$(pick 3 5)" 5
+try_damaged old P
+try_damaged entries P
+try_forgotten
+try_held
 try_renamed
 try_moved

@@ -13,6 +13,7 @@
 #include "deploy/conf_apply.h"
 #include "deploy/confirm.h"
 #include "state/feed_set.h"
+#include "state/rule_store_mend.h"
 #include "state/set_feed.h"
 #include "util/duration.h"
 #include "util/shell.h"
@@ -342,7 +343,24 @@ static int roll_back_overdue(const char *name)
 	return did < 0 ? EXIT_FAILED : 0;
 }
 
-int apply_to(struct apply *apply, const char *name, const char *path, bool is_default)
+/* Return: true when there is another state now. */
+static bool set_aside(const char *name)
+{
+	struct baleen_rule_store_aside aside;
+	struct baleen_error error;
+	int did = baleen_rule_store_set_aside(name, BALEEN_LOCK_TIMEOUT_MS, &aside, &error);
+
+	if (did > 0)
+		complain("%s: its state is damaged, and is set aside: %s: %s, %llu single entr%s "
+			 "of it could be read; the rest comes from its configuration",
+			 name, aside.path, aside.has_rules ? "rules" : "no rule",
+			 (unsigned long long)aside.n_entries, aside.n_entries == 1 ? "y" : "ies");
+	else if (did < 0)
+		complain("%s", error.text);
+	return did > 0;
+}
+
+static int apply_once(struct apply *apply, const char *name, const char *path, bool is_default)
 {
 	struct device device = {
 		.apply = apply,
@@ -374,4 +392,15 @@ int apply_to(struct apply *apply, const char *name, const char *path, bool is_de
 	baleen_conf_free(&device.before);
 	baleen_conf_free(&device.conf);
 	return err;
+}
+
+int apply_to(struct apply *apply, const char *name, const char *path, bool is_default)
+{
+	if (!baleen_rule_store_is_damaged(name))
+		return apply_once(apply, name, path, is_default);
+	if (apply->looks)
+		return complain("%s: its state is damaged: 'baleen apply %s' sets it aside and "
+				"makes another",
+				name, baleen_shell_word(name).text);
+	return set_aside(name) ? apply_once(apply, name, path, is_default) : EXIT_FAILED;
 }

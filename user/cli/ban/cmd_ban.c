@@ -148,6 +148,8 @@ static size_t plan(struct ban *ban)
 	for (size_t i = 0; i < ban->bans.n_rules; i++) {
 		struct baleen_ban_rule *rule = &ban->bans.rule[i];
 
+		if (rule->is_left)
+			continue;
 		if (is_ban(ban)) {
 			add_change(rule, BALEEN_RULE_ENTRY_PUT, &ban->key[0]);
 			n_new += !find_own(ban, rule);
@@ -274,6 +276,18 @@ static json_t *describe_origins(const struct baleen_ban_rule *rule)
 	return origins;
 }
 
+/* The devices that were left out. */
+static json_t *describe_sick(const struct ban *ban)
+{
+	json_t *sick = json_array();
+
+	for (size_t i = 0; i < ban->bans.n_sick; i++)
+		json_array_append_new(sick, json_pack("{s:o,s:o}", "device",
+						      json_text(ban->bans.sick[i].device), "why",
+						      json_text(ban->bans.sick[i].error.text)));
+	return sick;
+}
+
 static int report_json(const struct ban *ban)
 {
 	json_t *rules = json_array(), *json = json_object();
@@ -281,8 +295,11 @@ static int report_json(const struct ban *ban)
 	for (size_t i = 0; i < ban->bans.n_rules; i++) {
 		const struct baleen_ban_rule *rule = &ban->bans.rule[i];
 		const struct baleen_deploy *deploy = &ban->bans.deploy[rule->deploy];
-		json_t *one = json_object();
+		json_t *one;
 
+		if (rule->is_left)
+			continue;
+		one = json_object();
 		json_object_set_new(one, "device", json_text(deploy->state.device));
 		json_object_set_new(one, "rule", json_text(rule->rule.name));
 		json_object_set_new(one, "result", json_string(result_text(ban, rule)));
@@ -301,6 +318,7 @@ static int report_json(const struct ban *ban)
 				    ban->key[0].expires_ms ? json_integer(ban->key[0].expires_ms) :
 							     json_null());
 	json_object_set_new(json, "rules", rules);
+	json_object_set_new(json, "failed", describe_sick(ban));
 	return print_json(json);
 }
 
@@ -321,6 +339,8 @@ static int report(const struct ban *ban)
 	for (size_t i = 0; i < ban->bans.n_rules; i++) {
 		const struct baleen_ban_rule *rule = &ban->bans.rule[i];
 
+		if (rule->is_left)
+			continue;
 		say("%s: %s %s", target_text(ban, rule, target), ban->key[0].key,
 		    result_text(ban, rule));
 		if (!is_ban(ban))
@@ -346,6 +366,18 @@ static int check_kept(const struct ban *ban)
 		if (session_kept(&ban->bans.deploy[i].state))
 			err = EXIT_UNKEPT;
 	return err;
+}
+
+/* Says which devices were left out; each can be asked again. */
+static int complain_of_sick(const struct ban *ban)
+{
+	for (size_t i = 0; i < ban->bans.n_sick; i++) {
+		const struct baleen_ban_sick *sick = &ban->bans.sick[i];
+
+		complain("%s: nothing changed there: %s", sick->device, sick->error.text);
+		suggest_mend(sick->device);
+	}
+	return ban->bans.n_sick ? EXIT_FAILED : EXIT_DONE;
 }
 
 /* --- command ------------------------------------------------------------------ */
@@ -377,6 +409,8 @@ static int run(struct ban *ban, int argc, char **argv)
 		err = report(ban);
 	if (!err)
 		err = check_kept(ban);
+	if (complain_of_sick(ban))
+		err = EXIT_FAILED;
 	baleen_bans_close(&ban->bans);
 	return err;
 }
@@ -422,7 +456,8 @@ const struct command ban_command = {
 		"with 'bans' below them in a configuration, or behind them at attach. Without TTL, such\n"
 		"as 1h30m, it stays until it is unbanned. A lone IPv6 address stands for its /64.\n"
 		"Refuses what no feed may drop, and what would cut this host off. When one rule must\n"
-		"not have it, or one device cannot be changed, nothing changes anywhere.\n",
+		"not have it, nothing changes anywhere. A device that cannot be changed is named, and\n"
+		"the others have it.\n",
 	.options = ban_options,
 	.asks = { 1, 2, "an address is asked for, and how long at most" },
 	.run = run_ban,
@@ -433,7 +468,7 @@ const struct command unban_command = {
 	.synopsis = "ADDR [OPTION...]",
 	.help = "Deletes an address, prefix or range from every rule that takes bans, of all devices,\n"
 		"whoever has banned it. What lists and other prefixes hold stays, and is named.\n"
-		"When one device cannot be changed, nothing changes anywhere.\n",
+		"A device that cannot be changed is named, and the others are.\n",
 	.options = unban_options,
 	.asks = { 1, 1, "one address is asked for" },
 	.run = run_unban,

@@ -9,6 +9,7 @@
 #include "icp/icp.h"
 #include "kmod/kmod_rules.h"
 #include "state/rule_store.h"
+#include "state/rule_store_mend.h"
 #include "util/shell.h"
 #include "xdp/xdp.h"
 
@@ -73,6 +74,9 @@ static int detach_device(const char *device, bool forget, struct baleen_error *e
 	int held = baleen_rule_store_open(&state, device, BALEEN_LOCK_TIMEOUT_MS, &no_state);
 	int err = take_off(device, now, error);
 
+	if (held && held != -ENOENT && forget && (!err || err == -ENOENT || err == -ENODEV) &&
+	    baleen_rule_store_discard(device, BALEEN_LOCK_TIMEOUT_MS, &no_state) > 0)
+		return 0;
 	if ((err == -ENOENT || err == -ENODEV) && forget && !held)
 		err = 0;
 	if (held && held != -ENOENT && err != -EXDEV)

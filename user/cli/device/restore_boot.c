@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/device/restore.h"
+#include "cli/open/session.h"
 #include "deploy/confirm.h"
 #include "deploy/deploy.h"
 #include "net/device.h"
@@ -35,6 +36,7 @@ struct boot {
 static int fail(struct boot *boot, u32 index, const char *why)
 {
 	complain("%s", why);
+	suggest_mend(boot->device[index]);
 	boot->is_done[index] = true;
 	boot->result = EXIT_FAILED;
 	return EXIT_FAILED;

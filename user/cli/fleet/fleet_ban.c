@@ -171,8 +171,9 @@ static int ban_all(struct ban *ban)
 	if (!ban->n_devices)
 		return complain("no rule of this host takes bans of the fleet: 'feed fleet:bans' "
 				"in its configuration makes one");
-	for (size_t i = 0; i < ban->n_devices && !err; i++)
-		err = ban_on_device(ban, ban->devices[i]);
+	for (size_t i = 0; i < ban->n_devices; i++)
+		if (ban_on_device(ban, ban->devices[i]))
+			err = EXIT_FAILED;
 	return err;
 }
 

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "cli/open/session.h"
+#include "deploy/mend.h"
 #include "state/unkept.h"
 
 static int finish(int err, const struct baleen_error *error)
@@ -18,6 +19,15 @@ static int finish(int err, const struct baleen_error *error)
 
 typedef int (*open_function)(struct baleen_device_session *session, const char *device, u64 wait_ms,
 			     struct baleen_error *error);
+
+void suggest_mend(const char *device)
+{
+	char command[BALEEN_MEND_BYTES];
+
+	if (baleen_mend_command(device, command))
+		complain("%s: '%s' sets its damaged state aside and makes another", device,
+			 command);
+}
 
 void session_warn_never(const struct baleen_deploy *deploy)
 {

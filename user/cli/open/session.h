@@ -17,6 +17,9 @@ int session_open_state(struct baleen_device_session *session, const char *device
 /* session_open(), but -ENOENT without a message when it is not attached. */
 int session_find(struct baleen_device_session *session, const char *device, u64 wait_ms);
 
+/* Says which command mends the state of a device, when that is damaged. */
+void suggest_mend(const char *device);
+
 /* Says why an edited never-drop list is not followed, if it is not. */
 void session_warn_never(const struct baleen_deploy *deploy);
 

@@ -15,13 +15,32 @@
  * struct search - the devices that have a rule that takes bans
  * @device: their names
  * @n: how many
+ * @bans: those that cannot be read are its sick ones
  * @error: the caller's
  */
 struct search {
 	char (*device)[BALEEN_POINT_BYTES];
 	size_t n;
+	struct baleen_bans *bans;
 	struct baleen_error *error;
 };
+
+/* The first failure is what is told. */
+static int add_sick(struct baleen_bans *bans, const char *device, const struct baleen_error *why,
+		    struct baleen_error *error)
+{
+	struct baleen_ban_sick *sick;
+
+	for (size_t i = 0; i < bans->n_sick; i++)
+		if (!strcmp(bans->sick[i].device, device))
+			return 0;
+	if (baleen_array_add(&bans->sick, bans->n_sick))
+		return baleen_no_memory(error);
+	sick = &bans->sick[bans->n_sick++];
+	snprintf(sick->device, sizeof(sick->device), "%s", device);
+	sick->error = *why;
+	return 0;
+}
 
 /* A device that was taken over has two states for a moment, and one name. */
 static int look_at_device(const char *device, bool is_kept, void *data)
@@ -29,14 +48,19 @@ static int look_at_device(const char *device, bool is_kept, void *data)
 	struct search *search = data;
 	struct baleen_stored_rules rules;
 	struct baleen_rule_store state;
-	int err = baleen_rule_store_open(&state, device, 0, search->error);
+	struct baleen_error why;
+	int err = baleen_rule_store_open(&state, device, 0, &why);
 
+	if (err == -ENOENT)
+		return 0;
+	if (!err) {
+		err = baleen_rule_store_get_rules(&state, &rules, &why);
+		baleen_rule_store_close(&state);
+	}
 	if (err)
-		return err == -ENOENT ? 0 : err;
-	err = baleen_rule_store_get_rules(&state, &rules, search->error);
-	baleen_rule_store_close(&state);
-	if (err || !baleen_rules_accept_bans(&rules))
-		return err;
+		return add_sick(search->bans, device, &why, search->error);
+	if (!baleen_rules_accept_bans(&rules))
+		return 0;
 	for (size_t i = 0; i < search->n; i++)
 		if (!strcmp(search->device[i], device))
 			return 0;
@@ -69,27 +93,50 @@ static int add_rules(struct baleen_bans *bans, struct baleen_error *error)
 	return err;
 }
 
+/* Lets go of the device that was held last, and of its rules. */
+static void drop_last(struct baleen_bans *bans)
+{
+	u32 last = --bans->n_devices;
+
+	while (bans->n_rules && bans->rule[bans->n_rules - 1].deploy == last)
+		bans->n_rules--;
+	baleen_deploy_close(&bans->deploy[last]);
+}
+
 static int hold(struct baleen_bans *bans, const char *device, u64 timeout_ms,
 		struct baleen_error *error)
 {
+	struct baleen_error why;
 	int err;
 
 	if (baleen_array_add(&bans->deploy, bans->n_devices) ||
 	    baleen_array_add(&bans->host, bans->n_devices))
 		return baleen_no_memory(error);
 	bans->host[bans->n_devices] = (struct baleen_host){ 0 };
-	err = baleen_deploy_open(&bans->deploy[bans->n_devices], device, timeout_ms, error);
+	err = baleen_deploy_open(&bans->deploy[bans->n_devices], device, timeout_ms, &why);
 	/* Forgotten in the meantime. */
 	if (err == -ENOENT)
 		return 0;
-	bans->n_devices += !err;
-	return err ? err : add_rules(bans, error);
+	if (!err) {
+		bans->n_devices++;
+		err = add_rules(bans, &why);
+		if (err)
+			drop_last(bans);
+	}
+	return err ? add_sick(bans, device, &why, error) : 0;
+}
+
+static int fail_all(const struct baleen_bans *bans, struct baleen_error *error)
+{
+	if (!bans->n_sick)
+		return baleen_fail(error, ENOENT, "no rule of any device takes bans");
+	return baleen_fail(error, EIO, "%s", bans->sick[0].error.text);
 }
 
 int baleen_bans_open(struct baleen_bans *bans, u64 timeout_ms, struct baleen_error *error)
 {
-	struct search search = { .error = error };
 	struct baleen_bans opened = { 0 };
+	struct search search = { .bans = &opened, .error = error };
 	int err = baleen_rule_store_each(look_at_device, &search, error);
 
 	if (search.n)
@@ -98,7 +145,7 @@ int baleen_bans_open(struct baleen_bans *bans, u64 timeout_ms, struct baleen_err
 		err = hold(&opened, search.device[i], timeout_ms, error);
 	free(search.device);
 	if (!err && !opened.n_rules)
-		err = baleen_fail(error, ENOENT, "no rule of any device takes bans");
+		err = fail_all(&opened, error);
 	if (err)
 		baleen_bans_close(&opened);
 	else
@@ -117,36 +164,8 @@ void baleen_bans_close(struct baleen_bans *bans)
 	free(bans->rule);
 	free(bans->deploy);
 	free(bans->host);
+	free(bans->sick);
 	*bans = (struct baleen_bans){ 0 };
-}
-
-/* --- remember -------------------------------------------------------------- */
-
-static int keep(const struct baleen_rule_entry *entry, void *data)
-{
-	struct baleen_ban_rule *rule = data;
-
-	if (baleen_array_add(&rule->before, rule->n_before))
-		return -ENOMEM;
-	rule->before[rule->n_before++] =
-		(struct baleen_rule_entry_change){ .op = BALEEN_RULE_ENTRY_PUT, .entry = *entry };
-	return 0;
-}
-
-int baleen_bans_remember(struct baleen_bans *bans, const struct baleen_rule_entry *entry,
-			 struct baleen_error *error)
-{
-	int err = 0;
-
-	for (size_t i = 0; i < bans->n_rules && !err; i++) {
-		struct baleen_ban_rule *rule = &bans->rule[i];
-
-		err = baleen_rule_entries_of_key(&bans->deploy[rule->deploy].state, rule->rule.name,
-						 entry, keep, rule, error);
-		if (err == -ENOMEM)
-			baleen_no_memory(error);
-	}
-	return err;
 }
 
 /* --- put ------------------------------------------------------------------- */
@@ -199,13 +218,17 @@ static int put_back(struct baleen_bans *bans, const struct baleen_ban_rule *rule
 	return err;
 }
 
-/* The first failure is what is told, unless a rule stays changed. */
-static void put_all_back(struct baleen_bans *bans, size_t n, struct baleen_error *error)
+/* The rules before @n; @deploy: those of one device alone, or -1. The first failure is what is
+ * told, unless a rule stays changed.
+ */
+static void put_all_back(struct baleen_bans *bans, size_t n, s64 deploy, struct baleen_error *error)
 {
 	for (size_t i = 0; i < n; i++) {
 		const struct baleen_ban_rule *rule = &bans->rule[i];
 		struct baleen_error first = *error, why;
 
+		if ((deploy >= 0 && rule->deploy != deploy) || rule->is_left)
+			continue;
 		if (rule->n_changes && put_back(bans, rule, &why))
 			baleen_fail(error, EIO, "%.256s; and %s:%s stays changed: %.256s",
 				    first.text, bans->deploy[rule->deploy].state.device,
@@ -213,18 +236,75 @@ static void put_all_back(struct baleen_bans *bans, size_t n, struct baleen_error
 	}
 }
 
+/* The rule @n has failed: its device is left out. */
+static int leave_device(struct baleen_bans *bans, size_t n, struct baleen_error *why,
+			struct baleen_error *error)
+{
+	u32 deploy = bans->rule[n].deploy;
+
+	put_all_back(bans, n, deploy, why);
+	for (size_t i = 0; i < bans->n_rules; i++)
+		bans->rule[i].is_left |= bans->rule[i].deploy == deploy;
+	return add_sick(bans, bans->deploy[deploy].state.device, why, error);
+}
+
+/* --- remember -------------------------------------------------------------- */
+
+static int keep(const struct baleen_rule_entry *entry, void *data)
+{
+	struct baleen_ban_rule *rule = data;
+
+	if (baleen_array_add(&rule->before, rule->n_before))
+		return -ENOMEM;
+	rule->before[rule->n_before++] =
+		(struct baleen_rule_entry_change){ .op = BALEEN_RULE_ENTRY_PUT, .entry = *entry };
+	return 0;
+}
+
+int baleen_bans_remember(struct baleen_bans *bans, const struct baleen_rule_entry *entry,
+			 struct baleen_error *error)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < bans->n_rules && !err; i++) {
+		struct baleen_ban_rule *rule = &bans->rule[i];
+		struct baleen_error why;
+
+		if (rule->is_left)
+			continue;
+		err = baleen_rule_entries_of_key(&bans->deploy[rule->deploy].state, rule->rule.name,
+						 entry, keep, rule, &why);
+		if (err == -ENOMEM)
+			baleen_no_memory(error);
+		else if (err)
+			err = leave_device(bans, i, &why, error);
+	}
+	return err;
+}
+
+/* --- put all ------------------------------------------------------------- */
+
 int baleen_bans_put(struct baleen_bans *bans, const struct baleen_ban_word *word,
 		    const struct baleen_ban_rule **refused, struct baleen_error *error)
 {
-	for (size_t i = 0; i < bans->n_rules; i++) {
-		int err = put_one(bans, &bans->rule[i], word, error);
+	size_t n_left = 0;
 
+	for (size_t i = 0; i < bans->n_rules; i++) {
+		struct baleen_error why;
+		int err = bans->rule[i].is_left ? 0 : put_one(bans, &bans->rule[i], word, &why);
+
+		if (err && err != -EPERM)
+			err = leave_device(bans, i, &why, error);
+		else if (err)
+			*error = why;
 		if (!err)
 			continue;
-		put_all_back(bans, i, error);
+		put_all_back(bans, i, -1, error);
 		if (refused && err == -EPERM)
 			*refused = &bans->rule[i];
 		return err;
 	}
-	return 0;
+	for (size_t i = 0; i < bans->n_rules; i++)
+		n_left += bans->rule[i].is_left;
+	return n_left == bans->n_rules ? fail_all(bans, error) : 0;
 }

@@ -2,11 +2,14 @@
 /*
  * All rules that take bans, of all devices, changed together.
  *
+ * A device that cannot be held or changed is left out and named: no sick device keeps a ban
+ * from the others.
+ *
  *      baleen_bans_open()      finds the rules and holds their devices, each in the order of
  *                              its name, so that two who do this wait for each other
  *      baleen_bans_remember()  what each has of the keys: what a failure puts back
  *      (the caller looks, decides, and fills in the changes of each rule)
- *      baleen_bans_put()       rule by rule; when one fails the others are as before
+ *      baleen_bans_put()       rule by rule; when one must not have it none has
  *      baleen_bans_close()
  *
  * Each device has a state and a filter of its own, so whoever is killed in between leaves
@@ -28,6 +31,7 @@
  * @n_before: how many
  * @change: what to do, filled in by the caller; its results by baleen_bans_put()
  * @n_changes: how many; 0 leaves the rule alone
+ * @is_left: its device has failed: the rule is as it was
  * @in_place: filled in: the live map was changed in place, not replaced
  * @widened: filled in: as of struct baleen_batch
  */
@@ -38,8 +42,19 @@ struct baleen_ban_rule {
 	size_t n_before;
 	struct baleen_rule_entry_change change[BALEEN_BAN_MAX_KEYS];
 	size_t n_changes;
+	bool is_left;
 	bool in_place;
 	char widened[BALEEN_RULE_ENTRY_TEXT];
+};
+
+/**
+ * struct baleen_ban_sick - a device that could not be held or changed
+ * @device: its name
+ * @error: why
+ */
+struct baleen_ban_sick {
+	char device[BALEEN_POINT_BYTES];
+	struct baleen_error error;
 };
 
 /**
@@ -49,6 +64,8 @@ struct baleen_ban_rule {
  * @n_devices: how many
  * @rule: the rules, device by device, in their order
  * @n_rules: how many
+ * @sick: devices that were left out
+ * @n_sick: how many
  */
 struct baleen_bans {
 	struct baleen_deploy *deploy;
@@ -56,6 +73,8 @@ struct baleen_bans {
 	u32 n_devices;
 	struct baleen_ban_rule *rule;
 	size_t n_rules;
+	struct baleen_ban_sick *sick;
+	size_t n_sick;
 };
 
 /**
@@ -64,8 +83,8 @@ struct baleen_bans {
  * @timeout_ms: how long to wait for another writer of each
  * @error: filled in on failure
  *
- * Return: 0; -ENOENT when there is no such rule; else as baleen_deploy_open(), and then
- * none is held.
+ * Return: 0; -ENOENT when there is no such rule; else as baleen_deploy_open() when no device
+ * that has one can be held.
  */
 int baleen_bans_open(struct baleen_bans *bans, u64 timeout_ms, struct baleen_error *error);
 
@@ -97,16 +116,17 @@ struct baleen_ban_word {
 };
 
 /**
- * baleen_bans_put() - make the changes of all rules, or of none
+ * baleen_bans_put() - make the changes of all rules that can be changed
  * @bans: all keys of the changes are remembered
  * @word: what was said with it
  * @refused: filled in: the rule that must not have it, with -EPERM; may be NULL
  * @error: filled in on failure
  *
- * A rule that could not be put back as it was is named in @error.
+ * A device that fails is as it was, and one of @sick. A rule that could not be put back as it
+ * was is named in its error.
  *
- * Return: 0; -EPERM when a key is withheld from a rule, as its change tells; a negative
- * errno.
+ * Return: 0; -EPERM when a key is withheld from a rule, as its change tells, and then no rule has
+ * it; a negative errno when all devices fail.
  */
 int baleen_bans_put(struct baleen_bans *bans, const struct baleen_ban_word *word,
 		    const struct baleen_ban_rule **refused, struct baleen_error *error);

@@ -7,6 +7,7 @@
 #include <sys/timex.h>
 #include <unistd.h>
 
+#include "deploy/mend.h"
 #include "net/daemon_lock.h"
 #include "report/checkup_parts.h"
 #include "state/entries.h"
@@ -22,10 +23,12 @@
 static void check_state(struct baleen_patient *patient)
 {
 	const char *name = patient->link->name;
+	struct baleen_finding *finding = NULL;
+	char command[BALEEN_MEND_BYTES];
 
 	if (patient->state_code && patient->state_code != -ENOENT)
-		baleen_checkup_add(patient, BALEEN_LEVEL_PROBLEM, "state", "%s",
-				   patient->state_error.text);
+		finding = baleen_checkup_add(patient, BALEEN_LEVEL_PROBLEM, "state", "%s",
+					     patient->state_error.text);
 	else if (patient->unkept)
 		baleen_checkup_add(patient, BALEEN_LEVEL_PROBLEM, "state",
 				   "the last changes are in force, but not in %s: %s; a reboot "
@@ -41,6 +44,11 @@ static void check_state(struct baleen_patient *patient)
 				   name);
 	else
 		baleen_checkup_add(patient, BALEEN_LEVEL_OK, "state", "nothing is kept");
+	if (baleen_mend_command(name, command))
+		baleen_finding_mend(finding ?:
+					      baleen_checkup_add(patient, BALEEN_LEVEL_PROBLEM,
+								 "state", "its database is damaged"),
+				    "%s", command);
 	if (patient->is_marked)
 		baleen_finding_mend(
 			baleen_checkup_add(patient, BALEEN_LEVEL_NOTE, "interrupted",

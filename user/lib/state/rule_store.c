@@ -151,7 +151,7 @@ static int check_version(const struct baleen_rule_store *state, struct baleen_er
 	if (version == BALEEN_RULE_STORE_SCHEMA)
 		return 0;
 	if (version)
-		return baleen_fail(error, EPROTO,
+		return baleen_fail(error, EINVAL,
 				   "%s/" BALEEN_RULE_STORE_DB ": made by an older Baleen",
 				   state->path);
 	if (!has(state, BALEEN_RULE_STORE_UNFINISHED))

@@ -274,7 +274,7 @@ u32 baleen_rule_store_guard_sessions(const struct baleen_rule_store *state);
  * to a device of this name in another network namespace is not this device's.
  *
  * Return: 0; -ENOENT when there is none; -ETIMEDOUT; -EPROTO when a newer
- * release made it; -EINVAL when it is damaged; a negative errno.
+ * release made it; -EINVAL when it is damaged, or an older one made it; a negative errno.
  */
 int baleen_rule_store_open(struct baleen_rule_store *state, const char *device, u64 timeout_ms,
 			   struct baleen_error *error);
