@@ -122,7 +122,7 @@ static void older(void **unused)
 {
 	make(true);
 	ask(DEVICE, "PRAGMA user_version = 1");
-	assert_not_opened(-EPROTO);
+	assert_not_opened(-EINVAL);
 	assert_non_null(strstr(error.text, "older Baleen"));
 }
 

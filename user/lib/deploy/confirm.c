@@ -376,6 +376,7 @@ static int carry_entries(const struct baleen_rule_store *state, const char *path
 		return baleen_fail(error, ENAMETOOLONG, "%s: name too long", path);
 	strcpy(copy.path, path);
 	strcpy(copy.device, state->device);
+	strcpy(copy.now, state->now);
 	err = baleen_sql_open(&copy, true, error);
 	if (err)
 		return err;

@@ -57,6 +57,30 @@ static void check_state(struct baleen_patient *patient)
 			"baleen update %s", patient->word.text);
 }
 
+/* A renamed device has its state by the name that it had, until the new one has a state. */
+static void check_renamed(struct baleen_patient *patient)
+{
+	const char *name = patient->link->name;
+	struct baleen_rule_store state;
+	struct baleen_finding *finding;
+	char old[BALEEN_POINT_BYTES];
+
+	if (!patient->has_xdp || !strcmp(baleen_xdp_old_name(&patient->xdp, old), name) ||
+	    baleen_device_index(old) || baleen_rule_store_open(&state, old, 0, NULL))
+		return;
+	finding = baleen_checkup_add(patient, BALEEN_LEVEL_NOTE, "renamed",
+				     !strcmp(state.now, name) ?
+					     "it was %s, and its state goes by that name: a "
+					     "configuration of the new name begins without its "
+					     "bans" :
+					     "it was %s, whose state is left, with its bans",
+				     old);
+	if (strcmp(state.now, name))
+		baleen_finding_mend(finding, "baleen detach --forget %s",
+				    baleen_shell_word(old).text);
+	baleen_rule_store_close(&state);
+}
+
 /* The nearest directory above that exists; @path is cut there. */
 static int look_at_disk(char *path, struct statvfs *disk)
 {
@@ -167,6 +191,7 @@ static void check_names(struct baleen_patient *patient)
 void baleen_checkup_host(struct baleen_patient *patient)
 {
 	check_state(patient);
+	check_renamed(patient);
 	check_names(patient);
 	check_space(patient);
 	check_daemon(patient);
