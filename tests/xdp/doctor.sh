@@ -403,6 +403,23 @@ try_daemon()
 	wait "$other"
 }
 
+# Work for a daemon, where there is none.
+try_ends()
+{
+	check "attach by hand" baleen attach veth-b --drop bad=listed
+	is "which has nothing for it" "$(level daemon)" ok
+	check "an entry with an end" baleen add veth-b:bad 192.0.2.9 --ttl 1h
+	is "has" "$(level daemon) $(text daemon)" "note baleend is not running: entries stay in force \
+after their end, until the next command that changes the device"
+	check "detach" baleen detach veth-b
+	printf "%s\n" "rule jail drop" bans "rule flood drop limit 1000000/s ban 10m" any >conf/veth-b.conf
+	check_status "apply" 3 baleen apply veth-b
+	is "a limit and a configuration have, too" "$(level daemon) $(text daemon)" "note baleend is not \
+running: limits ban nobody, feeds are not looked for, a device that comes again has no filter"
+	check "forget it" baleen detach --forget veth-b
+	rm conf/veth-b.conf
+}
+
 make_list listed 10 10 601
 OBJECT=$TMP/object.bpf.o
 check "an object" "$BALEEN" compile -o "$OBJECT" listed
@@ -421,3 +438,4 @@ try_mtu
 try_others
 try_offloads
 try_host
+try_ends

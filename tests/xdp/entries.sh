@@ -78,7 +78,8 @@ check "the other" baleen add veth-b:bad 192.0.2.9 --origin two
 check_status "again is said" 1 baleen add veth-b:bad 192.0.2.9 --origin two
 prints "or taken" "veth-b:bad: 0 added, 1 renewed" \
 	baleen add veth-b:bad 192.0.2.9 --origin two --exist
-prints "with its new end" "veth-b:bad: 1 added, 1 renewed, ends in 1h" \
+UNTIMED="baleen: warning: baleend is not running: the end is kept by the next command that changes veth-b"
+expect "with its new end" 0 "veth-b:bad: 1 added, 1 renewed, ends in 1h" "$UNTIMED" \
 	baleen add veth-b:bad 192.0.2.9 192.0.2.10 --origin two --exist --ttl 1h
 is "as JSON" "$(baleen add -j veth-b:bad 192.0.2.9 --origin two --exist | jq -c '[.added, .renewed]')" \
 	'[0,1]'
@@ -165,7 +166,14 @@ baleen feed veth-b:bad - --origin tool <"$TMP/lines" >"$TMP/out" 2>"$TMP/err"
 is "feed: bad lines are a failure" $? 1
 is "feed: a reply for each line" "$(cut -d ' ' -f 1-2 "$TMP/out" | cut -c 1-6 | tr '\n' '|')" \
 	"ok|ok|ok abs|bad '1|bad no|bad tt|ok ren|"
+is "feed: nobody keeps the end in time" "$(<"$TMP/err")" "$UNTIMED"
 is "feed: in force" "$(dropped 192.0.2.{7,8,9,10})" DDPP
+{
+	echo "add 192.0.2.7 ttl=1h origin=gate"
+	read -rt 0.3 <> <(:)
+	echo "add 192.0.2.7 ttl=2h origin=gate"
+} | baleen feed veth-b:bad - >"$TMP/out" 2>"$TMP/err"
+is "feed: which it says once, however many lines" "$(wc -l <"$TMP/out") $(<"$TMP/err")" "2 $UNTIMED"
 is "feed: by origin" "$(origins)" '{"gate":1,"tool":1}'
 printf '%s\n' begin 'add 192.0.2.20' 'add 192.0.2.21' commit >"$TMP/lines"
 check "feed: a snapshot" bash -c 'exec "${@:2}" <"$1"' - "$TMP/lines" \
@@ -184,6 +192,7 @@ add bad 198.51.100.0/24 timeout 3600 comment "from ipset"
 add bad 198.51.100.7 timeout 0 nomatch
 SET
 check "import: ipset" baleen import veth-b:bad --format ipset "$TMP/set"
+is "import: timeouts that nobody keeps in time" "$(<"$TMP/err")" "$UNTIMED"
 is "import: nomatch" "$(dropped 198.51.100.{6,7})" DP
 check "import: a snapshot" baleen import veth-b:bad --format ipset --snapshot "$TMP/set"
 cat >"$TMP/set" <<'SET'

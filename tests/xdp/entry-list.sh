@@ -68,7 +68,11 @@ is "with all that is known" "$(baleen list -j veth-b 192.0.2.2 --ending 1h | jq 
 	'["veth-b","bad","192.0.2.2","sshd","5 of them",1800000,true,true,true]'
 is "for good is null" "$(baleen list -j veth-b 192.0.2.1 --origin manual | jq -c '.[] | [.expires_ms, .left_ms]')" '[null,null]'
 check "what has ended" baleen add veth-b:bad 192.0.2.3 --ttl 1ms
-is "is not listed" "$(keys veth-b:bad)" "bad:192.0.2.1 bad:192.0.2.2"
+is "is listed as long as it is in force" "$(baleen list veth-b:bad 192.0.2.3 |
+	sed -n 's/.* ended .*; ended [0-9a-z]* ago, \(in force until .*\)/\1/p')" \
+	"in force until baleend or the next command"
+check "the next command" baleen add veth-b:bad 192.0.2.2 --origin sshd --exist --ttl 30m
+is "takes it out" "$(keys veth-b:bad)" "bad:192.0.2.1 bad:192.0.2.2"
 
 # --- a device where its rule is asked for ---
 

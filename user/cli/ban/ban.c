@@ -407,8 +407,10 @@ static int make_change(const struct entry_change *change, struct baleen_device_s
 	     i++)
 		explain_entry(change->target, &session->deploy.state, rule,
 			      &entries->change[i].entry);
-	if (!change->dry_run)
-		outcome->exit_code = session_kept(&session->deploy.state);
+	if (change->dry_run)
+		return 0;
+	entries_warn_ends(entries, &session->deploy);
+	outcome->exit_code = session_kept(&session->deploy.state);
 	return 0;
 }
 

@@ -380,6 +380,18 @@ static int complain_of_sick(const struct ban *ban)
 	return ban->bans.n_sick ? EXIT_FAILED : EXIT_DONE;
 }
 
+/* With baleend each end is kept in time; without it, by whoever opens the device next. */
+static void warn_ends(const struct ban *ban)
+{
+	bool is_in_force = false;
+
+	for (u32 i = 0; i < ban->bans.n_devices; i++)
+		is_in_force |= ban->bans.deploy[i].has_xdp;
+	if (is_ban(ban) && ban->key[0].expires_ms && is_in_force)
+		session_warn_ends(ban->bans.n_devices > 1 ? "these devices" :
+							    ban->bans.deploy[0].state.device);
+}
+
 /* --- command ------------------------------------------------------------------ */
 
 static int run(struct ban *ban, int argc, char **argv)
@@ -407,6 +419,8 @@ static int run(struct ban *ban, int argc, char **argv)
 		err = change(ban);
 	if (!err)
 		err = report(ban);
+	if (!err)
+		warn_ends(ban);
 	if (!err)
 		err = check_kept(ban);
 	if (complain_of_sick(ban))

@@ -147,6 +147,8 @@ static int put_batch(struct feed *feed, struct baleen_batch *batch, struct balee
 	batch->host = &feed->host;
 	err = baleen_deploy_batch(&feed->session.deploy, batch, error);
 	feed->unkept = err ? NULL : baleen_unkept_why(&feed->session.deploy.state);
+	if (!err)
+		entries_warn_ends(&feed->entries, &feed->session.deploy);
 	/* The next one to open it tries to keep it. */
 	if (err || feed->unkept)
 		release(feed);

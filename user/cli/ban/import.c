@@ -159,10 +159,12 @@ static int put(const struct import *import)
 
 	if (err)
 		return err;
-	if (baleen_deploy_batch(&session.deploy, &batch, &error))
+	if (baleen_deploy_batch(&session.deploy, &batch, &error)) {
 		err = complain("%s", error.text);
-	else
+	} else {
+		entries_warn_ends(&import->entries, &session.deploy);
 		err = report(import, &batch);
+	}
 	if (!err)
 		err = session_kept(&session.deploy.state);
 	baleen_device_session_close(&session);

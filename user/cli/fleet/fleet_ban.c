@@ -132,8 +132,10 @@ static int ban_in_rule(struct ban *ban, struct baleen_deploy *deploy,
 	batch.n = entries.n;
 	if (!err && baleen_deploy_batch(deploy, &batch, &error))
 		err = complain("%s", error.text);
-	if (!err)
+	if (!err) {
 		report_rule(ban, deploy->state.device, rule, &entries);
+		entries_warn_ends(&entries, deploy);
+	}
 	entries_free(&entries);
 	return err;
 }

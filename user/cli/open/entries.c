@@ -60,6 +60,19 @@ int entries_append(struct entries *entries, enum baleen_rule_entry_op op,
 	return 0;
 }
 
+void entries_warn_ends(const struct entries *entries, const struct baleen_deploy *deploy)
+{
+	for (size_t i = 0; deploy->has_xdp && i < entries->n; i++) {
+		const struct baleen_rule_entry_change *change = &entries->change[i];
+
+		if (change->op != BALEEN_RULE_ENTRY_PUT || !change->entry.expires_ms ||
+		    change->result == -EPERM)
+			continue;
+		session_warn_ends(deploy->state.device);
+		return;
+	}
+}
+
 void entries_free(struct entries *entries)
 {
 	free(entries->change);

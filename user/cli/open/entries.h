@@ -42,6 +42,10 @@ struct entries {
 /* Appends a change; 0, or EXIT_FAILED after a message when there is no memory. */
 int entries_append(struct entries *entries, enum baleen_rule_entry_op op,
 		   const struct baleen_rule_entry *entry);
+
+/* Says that nobody takes out what ends, when one that was put and is in force has an end. */
+void entries_warn_ends(const struct entries *entries, const struct baleen_deploy *deploy);
+
 void entries_free(struct entries *entries);
 
 /* Makes the single entry of a key, of a lone IPv6 address its prefix of length @width; 0, or

@@ -5,6 +5,7 @@
 
 #include "cli/open/session.h"
 #include "deploy/mend.h"
+#include "net/daemon_lock.h"
 #include "state/unkept.h"
 
 static int finish(int err, const struct baleen_error *error)
@@ -34,6 +35,19 @@ void session_warn_never(const struct baleen_deploy *deploy)
 	if (deploy->never_error.text[0])
 		complain("warning: %s: the never-drop list is what it was before",
 			 deploy->never_error.text);
+}
+
+/* A program that feeds thousands of lines has one line of it in its log. */
+void session_warn_ends(const char *devices)
+{
+	static bool is_said;
+
+	if (is_said || baleen_daemon_is_running())
+		return;
+	is_said = true;
+	complain("warning: baleend is not running: the end is kept by the next command that "
+		 "changes %s",
+		 devices);
 }
 
 static int open_waiting(open_function open, struct baleen_device_session *session,

@@ -23,6 +23,11 @@ void suggest_mend(const char *device);
 /* Says why an edited never-drop list is not followed, if it is not. */
 void session_warn_never(const struct baleen_deploy *deploy);
 
+/* Says that nobody takes out what ends, unless baleend does or it has been said. @devices: whose
+ * next change takes it out, such as "veth0".
+ */
+void session_warn_ends(const char *devices);
+
 /* Says when what a command has changed could not be written to the disk; EXIT_UNKEPT then, else
  * EXIT_DONE.
  */

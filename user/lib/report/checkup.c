@@ -84,9 +84,12 @@ static void look_at_state(struct baleen_patient *patient)
 	patient->is_marked = baleen_rule_store_is_marked(&state);
 	snprintf(patient->state_path, sizeof(patient->state_path), "%s", state.path);
 	baleen_rule_store_get_rules(&state, &patient->rules, NULL);
-	for (u32 i = 0; i < rules->n_rules; i++)
+	for (u32 i = 0; i < rules->n_rules; i++) {
 		patient->n_single_entries +=
 			baleen_rule_entries_count(&state, rules->rule[i].name, NULL);
+		patient->limits_ban |= rules->rule[i].rate_limit.ban_ms;
+	}
+	patient->has_ends = baleen_rule_entries_next_expiry(&state);
 	baleen_feeds_each(&state, NULL, look_at_set, &sets, NULL);
 	baleen_rule_store_close(&state);
 }

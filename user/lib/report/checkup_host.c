@@ -124,16 +124,36 @@ static void check_space(struct baleen_patient *patient)
 				   (unsigned long long)free_bytes >> 20, root);
 }
 
+/* Lists tasks of this device that nobody does without baleend; "" when there are none. */
+static const char *list_undone(const struct baleen_patient *patient, char text[static 256])
+{
+	const char *const undone[] = {
+		patient->has_ends ? "entries stay in force after their end, until the next "
+				    "command that changes the device" :
+				    NULL,
+		patient->limits_ban ? "limits ban nobody" : NULL,
+		patient->is_kept ? "feeds are not looked for" : NULL,
+		patient->is_kept ? "a device that comes again has no filter" : NULL,
+	};
+	size_t used = 0;
+
+	text[0] = '\0';
+	for (size_t i = 0; i < sizeof(undone) / sizeof(undone[0]); i++)
+		if (undone[i])
+			used += snprintf(text + used, 256 - used, "%s%s", used ? ", " : "",
+					 undone[i]);
+	return text;
+}
+
 static void check_daemon(struct baleen_patient *patient)
 {
+	char undone[256];
+
 	if (baleen_daemon_is_running())
 		baleen_checkup_add(patient, BALEEN_LEVEL_OK, "daemon", DAEMON " is running");
-	else if (patient->is_kept)
+	else if (*list_undone(patient, undone))
 		baleen_finding_mend(baleen_checkup_add(patient, BALEEN_LEVEL_NOTE, "daemon",
-						       DAEMON
-						       " is not running: entries do not "
-						       "expire, feeds are not looked for, and a "
-						       "device that comes again has no filter"),
+						       DAEMON " is not running: %s", undone),
 				    "systemctl enable --now " DAEMON);
 	else
 		baleen_checkup_add(patient, BALEEN_LEVEL_OK, "daemon",

@@ -32,6 +32,8 @@
  * @is_marked: a change of the live rules was interrupted
  * @rules: rules of the state; none without
  * @n_single_entries: single entries of the state
+ * @has_ends: some of them have an end
+ * @limits_ban: a rule bans who is over its limit
  * @there: the XDP program on it, whosever it is
  * @has_features: the kernel tells @features
  * @features: BALEEN_XDP_BASIC and others
@@ -57,6 +59,8 @@ struct baleen_patient {
 	bool is_marked;
 	struct baleen_stored_rules rules;
 	u64 n_single_entries;
+	bool has_ends;
+	bool limits_ban;
 	struct baleen_program there;
 	bool has_features;
 	u64 features;
