@@ -218,6 +218,37 @@ detach veth-b' first" baleen apply
 	check_status "back" 3 baleen apply
 }
 
+# Bans are of a rule: what takes the rule away says first how many go with it.
+try_singles()
+{
+	conf "rule jail drop" bans "rule good allow" "  feed $L/good"
+	check_status "apply" 3 baleen apply
+	check "bans" baleen add veth-b:jail 192.0.2.{1,2} 2001:db8::/64
+	conf "rule prison drop" bans "rule good allow" "  feed $L/good"
+	changes "another name loses them" "- rule jail: drop, 3 single entries go with it
++ rule prison: drop
+would change" baleen apply --check
+	changes "as lines, too" "-rule jail drop
++rule prison drop
+- rule jail: drop, 3 single entries go with it
+would change" baleen apply --diff
+	is "as JSON" "$(baleen apply --check -j | jq -c '.[0].changes[0] | [.change, .rule, .single_entries]')" \
+		'["rule-removed","jail",3]'
+	conf "rule jail drop" "  key src,dport" "rule good allow" "  feed $L/good"
+	changes "a key of other fields, too" "~ rule jail: key src,dport, 3 single entries go with it
+~ rule jail: no bans
+would change" baleen apply --check
+	conf "rule jail drop" "  key dst" "rule good allow" "  feed $L/good"
+	changes "a key of addresses does not" "~ rule jail: key dst
+~ rule jail: no bans
+would change" baleen apply --check
+	is "all are there" "$(baleen list -j veth-b:jail | jq length)" 3
+	expect "rule del says it" 0 "veth-b: deleted, rules now: good" \
+		"baleen: warning: veth-b: 3 single entries go with rule jail" baleen rule del veth-b:jail
+	conf "rule good allow" "  feed $L/good" "rule bad drop" "  feed $L/bad"
+	check_status "as before" 3 baleen apply
+}
+
 # --- feeds -----------------------------------------------------------------------
 
 try_feeds()
@@ -581,6 +612,7 @@ try_refused
 try_first
 try_rules
 try_policy
+try_singles
 try_feeds
 try_directory
 try_never

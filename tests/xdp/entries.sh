@@ -204,6 +204,13 @@ SET
 check "import: nft" baleen import veth-b:bad --format nft --origin nft "$TMP/set"
 is "import: prefix and range" "$(dropped 203.0.113.{5,200} 192.0.2.{40,43,44})" DPDDP
 
+# --- saved ---
+
+expect "save keeps no ends, which it says" 0 "veth-b: saved 1 rule to $TMP/saved" \
+	"baleen: warning: veth-b: rule bad: 3 entries are saved without their ends: for good, once restored" \
+	baleen save veth-b -o "$TMP/saved"
+is "as JSON" "$(baleen save -j veth-b -o "$TMP/saved" | jq .entries_without_end)" 3
+
 # --- without a state ---
 
 baleen detach veth-b >"$TMP/out"

@@ -228,7 +228,7 @@ static int report(const struct device *device)
 
 			/* Changes that no line of the configuration states. */
 			if (kind <= BALEEN_CONF_LIVE || kind == BALEEN_CONF_FEED_CHANGED ||
-			    one.change->n_added || one.change->n_removed)
+			    one.change->n_added || one.change->n_removed || one.change->n_singles)
 				print_changes(device->name, &one);
 		}
 	}

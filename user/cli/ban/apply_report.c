@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/ban/apply.h"
+#include "util/number.h"
 
 /* --- changes ---------------------------------------------------------------- */
 
@@ -49,6 +50,7 @@ static void print_change(const char *device, const struct baleen_conf_change *ch
 		[BALEEN_CONF_KEEP] = "keep: ",
 		[BALEEN_CONF_LIVE] = "live: ",
 	};
+	char singles[NUMBER_TEXT];
 
 	say("%s: %c ", device, sign_of(change->kind));
 	if (change->rule[0])
@@ -58,6 +60,9 @@ static void print_change(const char *device, const struct baleen_conf_change *ch
 	say("%s%s", is_of_feed(change) ? "feed " : "", change->what);
 	if (is_of_feed(change))
 		print_counts(change);
+	if (change->n_singles)
+		say(", %s single %s with it", format_count(change->n_singles, singles),
+		    baleen_plural(change->n_singles, "entry goes", "entries go"));
 	putchar('\n');
 }
 
@@ -80,6 +85,8 @@ json_t *describe_changes(const struct baleen_conf_plan *plan)
 		json_object_set_new(one, "rule",
 				    change->rule[0] ? json_string(change->rule) : json_null());
 		json_object_set_new(one, "what", json_text(change->what));
+		if (change->n_singles)
+			json_object_set_new(one, "single_entries", json_integer(change->n_singles));
 		if (is_of_feed(change)) {
 			json_object_set_new(one, "added", json_integer(change->n_added));
 			json_object_set_new(one, "removed", json_integer(change->n_removed));

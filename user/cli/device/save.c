@@ -6,6 +6,7 @@
 #include "cli/open/filter_name.h"
 #include "cli/open/filter_ref.h"
 #include "deploy/saved.h"
+#include "util/number.h"
 #include "util/signals.h"
 
 struct save {
@@ -49,19 +50,38 @@ static int report(const struct save *save, const struct baleen_saved *saved)
 {
 	u32 n = saved->ruleset.n_rules;
 	json_t *json, *rules;
+	u64 n_ending = 0;
 
 	if (!save->json) {
 		say("%s: saved %u rule%s to %s\n", save->device, n, n == 1 ? "" : "s", save->out);
 		return finish_output(EXIT_DONE);
 	}
 	rules = json_array();
-	for (u32 i = 0; i < n; i++)
+	for (u32 i = 0; i < n; i++) {
 		json_array_append_new(rules, json_string(saved->ruleset.rule[i].name));
+		n_ending += saved->n_ending[i];
+	}
 	json = json_object();
 	json_object_set_new(json, "device", json_text(save->device));
 	json_object_set_new(json, "directory", json_text(save->out));
 	json_object_set_new(json, "rules", rules);
+	json_object_set_new(json, "entries_without_end", json_integer(n_ending));
 	return print_json(json);
+}
+
+/* An image holds keys, and no ends. */
+static void warn_ends(const struct save *save, const struct baleen_saved *saved)
+{
+	char n[NUMBER_TEXT];
+
+	for (u32 i = 0; i < saved->ruleset.n_rules; i++)
+		if (saved->n_ending[i])
+			complain("warning: %s: rule %s: %s %s saved without %s: for good, once "
+				 "restored",
+				 save->device, saved->ruleset.rule[i].name,
+				 format_count(saved->n_ending[i], n),
+				 baleen_plural(saved->n_ending[i], "entry is", "entries are"),
+				 baleen_plural(saved->n_ending[i], "its end", "their ends"));
 }
 
 static int save_device(const struct save *save)
@@ -75,6 +95,7 @@ static int save_device(const struct save *save)
 		return complain("%s", error.text);
 	if (collect(save, &saved))
 		return EXIT_FAILED;
+	warn_ends(save, &saved);
 	/* Ctrl-C ends the writing, not the process in the midst of it. */
 	baleen_signals_hold(&before);
 	err = baleen_saved_write(&saved, save->out, &error);

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The device that a command changes, with messages. */
 #include <errno.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "cli/open/session.h"
 #include "deploy/mend.h"
 #include "net/daemon_lock.h"
+#include "state/entries.h"
 #include "state/unkept.h"
+#include "util/number.h"
 
 static int finish(int err, const struct baleen_error *error)
 {
@@ -155,6 +158,30 @@ static int refuse_shape(const struct rules *rules, const struct list_options *li
 	return 0;
 }
 
+/* Says what nobody gets back from a rule that goes. */
+static void warn_singles(const struct baleen_device_session *session,
+			 const struct baleen_ruleset *ruleset)
+{
+	const struct baleen_rule_store *state = &session->deploy.state;
+	struct baleen_stored_rules before;
+	char n[NUMBER_TEXT];
+
+	if (baleen_rule_store_get_rules(state, &before, NULL))
+		return;
+	for (u32 i = 0; i < before.n_rules; i++) {
+		const char *name = before.rule[i].name;
+		u64 n_singles = baleen_rule_entries_count(state, name, NULL);
+		bool stays = !n_singles;
+
+		for (u32 j = 0; j < ruleset->n_rules; j++)
+			stays |= !strcmp(ruleset->rule[j].name, name);
+		if (!stays)
+			complain("warning: %s: %s single %s with rule %s", state->device,
+				 format_count(n_singles, n),
+				 baleen_plural(n_singles, "entry goes", "entries go"), name);
+	}
+}
+
 int session_put(struct baleen_device_session *session, const struct baleen_ruleset *ruleset,
 		const struct rules *rules, const struct list_options *lists)
 {
@@ -163,6 +190,8 @@ int session_put(struct baleen_device_session *session, const struct baleen_rules
 
 	if (session->has_state && refuse_shape(rules, lists))
 		return EXIT_FAILED;
+	if (session->has_state)
+		warn_singles(session, ruleset);
 	list_sources(rules, lists, &sources);
 	if (baleen_device_session_put(session, ruleset, &sources, &error))
 		return complain("%s", error.text);

@@ -9,8 +9,10 @@
 #include "deploy/conf_plan.h"
 #include "deploy/deploy_step.h"
 #include "deploy/gate_live.h"
+#include "deploy/rule_order.h"
 #include "filter/kind.h"
 #include "key/key_spec.h"
+#include "state/entries.h"
 #include "state/protected.h"
 #include "util/array.h"
 #include "util/number.h"
@@ -59,6 +61,14 @@ static __attribute__((format(printf, 4, 5))) int add_change(struct comparison *w
 	vsnprintf(change->what, sizeof(change->what), format, args);
 	va_end(args);
 	return 0;
+}
+
+/* The single entries that the change just added takes with it. */
+static void count_singles(struct comparison *work, const char *rule)
+{
+	if (work->state)
+		work->plan->change[work->plan->n_changes - 1].n_singles =
+			baleen_rule_entries_count(work->state, rule, NULL);
 }
 
 /* Adds a change of @rule when a field differs between @old and @new; nothing after an error,
@@ -243,6 +253,8 @@ static int compare_filter(struct comparison *work, const struct baleen_stored_ru
 
 	COMPARE_RULE(action, "%s", baleen_action_text(new->action));
 	COMPARE_RULE(key_spec, "key %s", baleen_key_spec_text(new->key_spec, spec));
+	if (!err && !baleen_rule_keys_keep_entries(old->key_spec, new->key_spec))
+		count_singles(work, new->name);
 	COMPARE_RULE(kind, "kind %s", baleen_kind_name(new->kind));
 	COMPARE_RULE(fpp, "fpp %.15g", new->fpp);
 	COMPARE_RULE(accept_fpp, "accepted rate %.15g", baleen_gate_accepts(new));
@@ -276,38 +288,6 @@ static int compare_rule(struct comparison *work, u32 index)
 	return err ? err : compare_limits(work, old, new);
 }
 
-/**
- * mark_kept_order() - the most rules that may stay where they are
- * @place: place of each rule in the old order, or negative for a new one
- * @n: how many
- * @stays: filled in
- *
- * The longest increasing subsequence: all others are told as moved.
- */
-static void mark_kept_order(const int *place, u32 n, bool *stays)
-{
-	u32 length[BALEEN_MAX_RULES];
-	int before[BALEEN_MAX_RULES], best = -1;
-
-	for (u32 i = 0; i < n; i++) {
-		stays[i] = false;
-		length[i] = 1;
-		before[i] = -1;
-		if (place[i] < 0)
-			continue;
-		for (u32 j = 0; j < i; j++) {
-			if (place[j] < 0 || place[j] > place[i] || length[j] < length[i])
-				continue;
-			length[i] = length[j] + 1;
-			before[i] = j;
-		}
-		if (best < 0 || length[i] > length[best])
-			best = i;
-	}
-	for (; best >= 0; best = before[best])
-		stays[best] = true;
-}
-
 static int compare_order(struct comparison *work)
 {
 	const struct baleen_stored_rules *new = &work->goal->conf->rules;
@@ -316,7 +296,7 @@ static int compare_order(struct comparison *work)
 
 	for (u32 i = 0; i < new->n_rules; i++)
 		place[i] = baleen_rule_store_find_rule(&work->old.rules, new->rule[i].name);
-	mark_kept_order(place, new->n_rules, stays);
+	baleen_rule_order_stays(place, new->n_rules, stays);
 	for (u32 i = 0; i < new->n_rules && !err; i++)
 		if (place[i] >= 0 && !stays[i])
 			err = add_change(work, BALEEN_CONF_RULE_MOVED, new->rule[i].name,
@@ -329,10 +309,16 @@ static int compare_rules(struct comparison *work)
 	const struct baleen_stored_rules *old = &work->old.rules, *new = &work->goal->conf->rules;
 	int err = 0;
 
-	for (u32 i = 0; i < old->n_rules && !err; i++)
-		if (baleen_rule_store_find_rule(new, old->rule[i].name) < 0)
-			err = add_change(work, BALEEN_CONF_RULE_REMOVED, old->rule[i].name, "%s",
-					 baleen_action_text(old->rule[i].action));
+	for (u32 i = 0; i < old->n_rules && !err; i++) {
+		const struct baleen_stored_rule *rule = &old->rule[i];
+
+		if (baleen_rule_store_find_rule(new, rule->name) >= 0)
+			continue;
+		err = add_change(work, BALEEN_CONF_RULE_REMOVED, rule->name, "%s",
+				 baleen_action_text(rule->action));
+		if (!err)
+			count_singles(work, rule->name);
+	}
 	for (u32 i = 0; i < new->n_rules && !err; i++)
 		err = compare_rule(work, i);
 	return err ? err : compare_order(work);

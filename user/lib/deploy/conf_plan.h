@@ -58,6 +58,8 @@ enum baleen_conf_change_kind {
  * @n_added: number of entries that a feed adds
  * @n_removed: number of entries that a feed removes
  * @n_special: of a feed: entries in special-purpose ranges, that are taken out
+ * @n_singles: of a rule that goes, or gets a key of other fields: its single entries, which go
+ *             with it
  */
 struct baleen_conf_change {
 	enum baleen_conf_change_kind kind;
@@ -66,6 +68,7 @@ struct baleen_conf_change {
 	u64 n_added;
 	u64 n_removed;
 	u64 n_special;
+	u64 n_singles;
 };
 
 /**

@@ -35,6 +35,7 @@ struct baleen_saved_image {
  * @bans: what bans of each are, of a device with a state
  * @accept_fpp: false positive rate that each accepts; 0 for what every rule does
  * @removes_special: of each, whether special-purpose ranges are taken out of its lists
+ * @n_ending: of each that is saved: entries whose end an image does not keep; 0 when read
  *
  * @ruleset points into the struct, so it is not to be copied.
  */
@@ -48,6 +49,7 @@ struct baleen_saved {
 	struct baleen_rule_bans bans[BALEEN_MAX_RULES];
 	double accept_fpp[BALEEN_MAX_RULES];
 	bool removes_special[BALEEN_MAX_RULES];
+	u64 n_ending[BALEEN_MAX_RULES];
 };
 
 /**

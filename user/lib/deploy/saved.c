@@ -15,6 +15,7 @@
 #include "deploy/saved.h"
 #include "ops/edit.h"
 #include "ops/image_file.h"
+#include "state/entries.h"
 #include "state/protected.h"
 #include "util/fd.h"
 #include "util/input.h"
@@ -86,7 +87,6 @@ static void save_words(struct baleen_saved *saved)
 		return;
 	if (baleen_rule_store_get_rules(&state, &rules, NULL))
 		rules.n_rules = 0;
-	baleen_rule_store_close(&state);
 	for (u32 i = 0; i < saved->ruleset.n_rules; i++) {
 		int at = baleen_rule_store_find_rule(&rules, saved->ruleset.rule[i].name);
 
@@ -96,7 +96,9 @@ static void save_words(struct baleen_saved *saved)
 		saved->accept_fpp[i] = accepted_by(&rules.rule[at]);
 		saved->removes_special[i] =
 			!rules.rule[at].is_any && baleen_rule_removes_special(&rules.rule[at]);
+		saved->n_ending[i] = baleen_rule_entries_ending(&state, rules.rule[at].name);
 	}
+	baleen_rule_store_close(&state);
 }
 
 int baleen_saved_from_xdp(const struct baleen_xdp *xdp, struct baleen_saved *saved,

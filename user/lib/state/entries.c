@@ -262,6 +262,16 @@ u64 baleen_rule_entries_count(const struct baleen_rule_store *state, const char 
 	return n;
 }
 
+u64 baleen_rule_entries_ending(const struct baleen_rule_store *state, const char *rule)
+{
+	static const char sql[] =
+		"SELECT count(*) FROM single WHERE rule = " RULE " AND expires_ms > 0";
+	u64 n = 0;
+
+	baleen_sql_do(state, sql, &n, NULL, BALEEN_SQL_VALUES(baleen_sql_text(rule)));
+	return n;
+}
+
 bool baleen_rule_entries_yield(const struct baleen_rule_store *state, const char *rule)
 {
 	static const char sql[] =

@@ -194,6 +194,15 @@ u64 baleen_rule_entries_count(const struct baleen_rule_store *state, const char 
 			      const char *origin);
 
 /**
+ * baleen_rule_entries_ending() - entries of a rule that have an end
+ * @state: opened
+ * @rule: name of the rule
+ *
+ * Return: how many.
+ */
+u64 baleen_rule_entries_ending(const struct baleen_rule_store *state, const char *rule);
+
+/**
  * baleen_rule_entries_yield() - does any entry yield to what is protected?
  * @state: opened
  * @rule: name of the rule

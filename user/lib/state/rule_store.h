@@ -359,6 +359,17 @@ int baleen_rule_store_find_rule(const struct baleen_stored_rules *rules, const c
 const char *baleen_rule_bans_refuse(const struct baleen_stored_rule *rule);
 
 /**
+ * baleen_rule_keys_keep_entries() - do the single entries of a rule stay when its key changes?
+ * @before: enum baleen_key_spec
+ * @after: the new one
+ *
+ * An address is an address, be it source or destination.
+ *
+ * Return: true or false.
+ */
+bool baleen_rule_keys_keep_entries(u32 before, u32 after);
+
+/**
  * baleen_rule_store_set_rules() - other rules and another policy
  * @state: with a transaction
  * @rules: afterwards; feeds and single entries of rules that are not among them

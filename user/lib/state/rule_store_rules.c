@@ -258,10 +258,9 @@ static int write_policy(const struct baleen_rule_store *state,
 					       baleen_sql_text(rules->never_path)));
 }
 
-/* An address is an address, be it source or destination. */
-static bool is_same_key(u32 a, u32 b)
+bool baleen_rule_keys_keep_entries(u32 before, u32 after)
 {
-	return a == b || (baleen_spec_is_address(a) && baleen_spec_is_address(b));
+	return before == after || (baleen_spec_is_address(before) && baleen_spec_is_address(after));
 }
 
 /* The key of a rule that is there already; 0 for a new one. */
@@ -288,7 +287,7 @@ static int forget_other_keys(const struct baleen_rule_store *state,
 	u32 key_spec;
 	int err = key_before(state, rule->name, &key_spec, error);
 
-	if (err || !key_spec || is_same_key(key_spec, rule->key_spec))
+	if (err || !key_spec || baleen_rule_keys_keep_entries(key_spec, rule->key_spec))
 		return err;
 	return baleen_sql_do(state, sql, NULL, error,
 			     BALEEN_SQL_VALUES(baleen_sql_text(rule->name)));
