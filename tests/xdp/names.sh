@@ -94,7 +94,7 @@ check_status "apply" 3 baleen apply veth-b
 is "both families are the set" "$(holds)" "9.10.0.1 2620:fe:1::1 "
 check "they pass, the other does not" passes both
 is "apply again changes nothing" "$(baleen apply veth-b)" "veth-b: unchanged, native"
-is "why says the name" "$(baleen why veth-b 9.10.0.1 | grep -c 'line 2 of name:mail.example.net, received ')" 1
+is "why says the name" "$(baleen why veth-b 9.10.0.1 | grep -c 'line 1 of name:mail.example.net, received ')" 1
 
 answers "9.10.0.2 mail.example.net" "2620:fe:1::1 mail.example.net"
 check_status "another answer" 3 baleen update veth-b:friends
@@ -255,3 +255,66 @@ check_status "without the statement" 3 baleen apply veth-b
 is "apply tells it" "$(grep -c 'never-name none' out)" 1
 is "all are dropped again" "$(drops)" "9.10.0.1 9.10.0.2 2620:fe:1::1 "
 is "and nothing is kept of the name" "$(sqlite3 "$STATE_DB" "SELECT count(*) FROM text WHERE name GLOB 'never-name*'")" 0
+
+# --- half an answer ------------------------------------------------------------------------
+
+# refuses_family TYPE ADDRESS: a resolver that refuses questions of this type (1 for A, 28 for AAAA), and
+# answers those of the other with this address
+refuses_family()
+{
+	stop_resolver
+	rm -f stub.log
+	nsenter --net="/run/netns/$A" -- python3 - "$@" >stub.log {systemd_end}>&- <<-'END' &
+	import socket, sys
+	refused, address = int(sys.argv[1]), sys.argv[2]
+	family = socket.AF_INET6 if ":" in address else socket.AF_INET
+	data = socket.inet_pton(family, address)
+	s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+	s.bind(("10.66.0.1", 53))
+	print("ready", flush=True)
+	while True:
+	    query, who = s.recvfrom(2000)
+	    end = query.index(b"\0", 12) + 5
+	    kind = query[end - 3]
+	    head = query[:2] + (b"\x81\x85" if kind == refused else b"\x81\x80") + b"\0\1"
+	    answer = b"\xc0\x0c" + query[end - 4:end] + b"\0\0\0\5" + len(data).to_bytes(2, "big") + data
+	    if kind == refused:
+	        s.sendto(head + b"\0\0\0\0\0\0" + query[12:end], who)
+	    else:
+	        s.sendto(head + b"\0\1\0\0\0\0" + query[12:end] + answer, who)
+	END
+	resolver=$!
+	await "the resolver answers" grep -q ready stub.log
+}
+
+printf '%s\n' "never-name mail.example.net" "rule bad drop" "bans" "feed $TMP/bad every 1h" >"$CONF"
+refuses_family 28 9.10.0.1
+check_status "A is answered, AAAA refused" 3 baleen apply veth-b
+HALF="baleen: veth-b: never-name mail.example.net: no answer for IPv6: Temporary failure in name resolution; \
+what it did answer is withheld"
+is "which is said" "$(<err)" "$HALF"
+is "the half that answered is not dropped" "$(drops)" "9.10.0.2 2620:fe:1::1 "
+is "status says it" "$(baleen status veth-b | grep -c \
+	'never-name mail.example.net: 1 address, answered .* ago; FAILED .* ago: no answer for IPv6: ')" 1
+baleen doctor veth-b >out
+is "doctor, too" "$(grep -c 'never-name mail.example.net has half an answer: no answer for IPv6: ' out)" 1
+check_status "it cannot be banned" 1 baleen ban 9.10.0.1
+answers "9.10.0.1 mail.example.net" "2620:fe:1::1 mail.example.net"
+check_status "both answer" 3 baleen update veth-b
+is "both are not dropped" "$(drops)" "9.10.0.2 "
+refuses_family 28 9.10.0.2
+check_status "another A, and AAAA refused" 1 baleen update veth-b
+is "which is said, too" "$(<err)" "$HALF"
+is "what is asked for" "$(tail -n 1 out)" "veth-b: never-name mail.example.net: changed, +1 -1: 2 addresses"
+is "A is the new one, AAAA that of the last answer" "$(drops)" "9.10.0.1 "
+refuses_family 1 2620:fe:1::3
+check_status "A refused, another AAAA" 1 baleen update veth-b
+is "the other way round" "$(drops)" "9.10.0.1 2620:fe:1::1 "
+answers "2620:fe:1::1 mail.example.net"
+check_status "a whole answer" 3 baleen update veth-b
+is "takes the place of all" "$(drops)" "9.10.0.1 9.10.0.2 "
+printf '%s\n' "rule friends allow" "feed name:mail.example.net" >"$CONF"
+check "detach" baleen detach --forget veth-b
+refuses_family 28 9.10.0.1
+refuses "half an answer is no feed" "$TMP/$CONF:2: name:mail.example.net: no answer for IPv6: Temporary failure in \
+name resolution" baleen apply veth-b

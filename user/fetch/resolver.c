@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netdb.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +13,7 @@
 
 /**
  * struct answer - the addresses of a name
- * @text: each, both families in one order
+ * @text: each, IPv4 first
  * @n: how many
  */
 struct answer {
@@ -62,41 +63,60 @@ static int ask(const char *name, int family, struct answer *answer)
 	return err;
 }
 
-static int write_all(const struct answer *answer, int fd)
+/* All of one family, in one order and one write: who ends this helper meanwhile has all of it
+ * or none.
+ */
+static int write_from(struct answer *answer, u32 first, int fd)
 {
-	char line[INET6_ADDRSTRLEN + 1];
-	int err = 0;
+	char text[BALEEN_RESOLVE_MAX * (INET6_ADDRSTRLEN + 1)];
+	size_t n = 0;
 
-	for (u32 i = 0; i < answer->n && !err; i++)
-		err = baleen_write_all(fd, line, sprintf(line, "%s\n", answer->text[i]));
-	return err;
+	qsort(answer->text + first, answer->n - first, sizeof(answer->text[0]), compare);
+	for (u32 i = first; i < answer->n; i++)
+		n += sprintf(text + n, "%s\n", answer->text[i]);
+	return n ? baleen_write_all(fd, text, n) : 0;
 }
 
-static void refuse(struct baleen_fetch_report *report, int err, const char *why)
+static void refuse(struct baleen_fetch_report *report, int err, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+static void refuse(struct baleen_fetch_report *report, int err, const char *format, ...)
 {
+	va_list arguments;
+
+	va_start(arguments, format);
 	report->err = err;
-	snprintf(report->text, sizeof(report->text), "%s", why);
+	vsnprintf(report->text, sizeof(report->text), format, arguments);
+	va_end(arguments);
 }
 
 void resolve_name(const struct baleen_fetch_order *order, int fd,
 		  struct baleen_fetch_report *report)
 {
+	static const int family[] = { AF_INET, AF_INET6 };
+	static const char *const family_name[] = { "IPv4", "IPv6" };
 	struct answer answer = { .n = 0 };
-	int err = ask(order->url, AF_INET, &answer);
+	int failure[2] = { 0 }, err = 0;
 
 	*report = (struct baleen_fetch_report){ .is_last = true, .n_attempts = 1 };
-	if (!err)
-		err = ask(order->url, AF_INET6, &answer);
-	if (err == -E2BIG) {
-		refuse(report, err, "more addresses than a name may have here");
-	} else if (err) {
-		refuse(report, -EAGAIN, gai_strerror(err));
-	} else if (!answer.n) {
-		refuse(report, -ENOENT, "no such name, or no address of it");
-	} else {
-		qsort(answer.text, answer.n, sizeof(answer.text[0]), compare);
-		err = write_all(&answer, fd);
-		if (err)
-			refuse(report, err, strerror(-err));
+	for (u32 i = 0; i < 2 && !err; i++) {
+		u32 first = answer.n;
+
+		failure[i] = ask(order->url, family[i], &answer);
+		if (failure[i] == -E2BIG)
+			err = -E2BIG;
+		else if (!failure[i])
+			err = write_from(&answer, first, fd);
 	}
+	if (err == -E2BIG)
+		refuse(report, err, "more addresses than a name may have here");
+	else if (err)
+		refuse(report, err, "%s", strerror(-err));
+	else if (failure[0] && failure[1])
+		refuse(report, -EAGAIN, "%s", gai_strerror(failure[0]));
+	else if (failure[0] || failure[1])
+		refuse(report, -EAGAIN, "no answer for %s: %s", family_name[!failure[0]],
+		       gai_strerror(failure[0] ?: failure[1]));
+	else if (!answer.n)
+		refuse(report, -ENOENT, "no such name, or no address of it");
 }

@@ -13,8 +13,8 @@
  * @fd: open for writing: an address a line, in an order that does not depend on the answer
  * @report: filled in: the last one
  *
- * Both families are asked. When one of them gets no answer, nothing is written: a part is
- * not the answer.
+ * Both families are asked, and each is written as soon as it is there. When one of them gets no
+ * answer, the report says which, and what is written is half of the answer.
  */
 void resolve_name(const struct baleen_fetch_order *order, int fd,
 		  struct baleen_fetch_report *report);

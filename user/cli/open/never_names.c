@@ -8,8 +8,9 @@
 static void complain_of(const char *device, const struct baleen_never_answer *answer)
 {
 	complain("%s: never-name %s: %s; %s", device, answer->name, answer->failure,
-		 answer->is_first ? "nothing is withheld for it yet" :
-				    "its last answer stays in force");
+		 answer->addresses ? "what it did answer is withheld" :
+		 answer->is_first  ? "nothing is withheld for it yet" :
+				     "its last answer stays in force");
 }
 
 int never_names_complain(const char *device, const struct baleen_never_answers *answers)
@@ -17,7 +18,7 @@ int never_names_complain(const char *device, const struct baleen_never_answers *
 	int result = 0;
 
 	for (size_t i = 0; i < answers->n; i++) {
-		if (answers->answer[i].addresses)
+		if (!*answers->answer[i].failure)
 			continue;
 		complain_of(device, &answers->answer[i]);
 		result = EXIT_FAILED;
@@ -32,9 +33,11 @@ static bool is_changed(const struct baleen_never_answer *answer)
 
 static void report_words(const char *device, const struct baleen_never_answer *answer)
 {
-	if (!answer->addresses)
+	if (*answer->failure)
 		complain_of(device, answer);
-	else if (!is_changed(answer))
+	if (!answer->addresses)
+		return;
+	if (!is_changed(answer))
 		say("%s: never-name %s: unchanged\n", device, answer->name);
 	else
 		say("%s: never-name %s: %s, +%u -%u: %u %s\n", device, answer->name,
@@ -57,7 +60,7 @@ static void report_json(const char *device, const struct baleen_never_answer *an
 	json_object_set_new(one, "added", json_integer(answer->n_added));
 	json_object_set_new(one, "removed", json_integer(answer->n_removed));
 	json_object_set_new(one, "error",
-			    answer->addresses ? json_null() : json_text(answer->failure));
+			    *answer->failure ? json_text(answer->failure) : json_null());
 	json_array_append_new(json, one);
 }
 
@@ -71,7 +74,7 @@ int never_names_report(const char *device, const struct baleen_never_answers *an
 			report_json(device, answer, json);
 		else
 			report_words(device, answer);
-		if (!answer->addresses)
+		if (*answer->failure)
 			result = EXIT_FAILED;
 		else if (is_changed(answer) && result == EXIT_DONE)
 			result = EXIT_CHANGED;

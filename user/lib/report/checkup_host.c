@@ -181,15 +181,20 @@ static int check_name(const struct baleen_never_name *name, void *data)
 	u64 now_ms = baleen_now_ms(), age_ms = now_ms - name->answered_ms;
 	const char *why = *name->failure ? name->failure : "it was not asked since";
 	char age[BALEEN_DURATION_TEXT];
+	bool is_half = *name->failure && name->answered_ms && name->answered_ms == name->asked_ms;
 	struct baleen_finding *finding;
 
-	if (name->answered_ms &&
+	if (!is_half && name->answered_ms &&
 	    (name->answered_ms > now_ms || age_ms <= BALEEN_NEVER_NAME_OLD_S * 1000ull))
 		return 0;
 	if (!name->answered_ms)
 		finding = baleen_checkup_add(patient, BALEEN_LEVEL_NOTE, "names",
 					     "never-name %s has no address yet: %s", name->name,
 					     *name->failure ? name->failure : "it was not asked");
+	else if (is_half)
+		finding = baleen_checkup_add(patient, BALEEN_LEVEL_NOTE, "names",
+					     "never-name %s has half an answer: %s", name->name,
+					     name->failure);
 	else
 		finding = baleen_checkup_add(patient, BALEEN_LEVEL_NOTE, "names",
 					     "the last answer for never-name %s is %s old: %s",

@@ -200,23 +200,65 @@ void baleen_never_answer_fail(struct baleen_never_answer *answer, const char *wh
 	answer->failure[strcspn(answer->failure, "\n")] = '\0';
 }
 
-static int resolve(struct baleen_never_answer *answer, struct baleen_error *error)
+static void put_family(FILE *out, const char *text, bool is_ip6)
+{
+	for (; *text; text += strcspn(text, "\n") + 1) {
+		size_t length = strcspn(text, "\n");
+
+		if (!memchr(text, ':', length) != is_ip6)
+			fprintf(out, "%.*s\n", (int)length, text);
+	}
+}
+
+/* The family that did not answer keeps what it had. */
+static int complete(struct baleen_never_answer *answer, const char *before, const char *why)
+{
+	bool has_ip6 = strchr(answer->addresses, ':');
+	char *text = NULL;
+	size_t n_bytes;
+	FILE *out = open_memstream(&text, &n_bytes);
+
+	if (!out)
+		return -ENOMEM;
+	put_family(out, has_ip6 ? before : answer->addresses, false);
+	put_family(out, has_ip6 ? answer->addresses : before, true);
+	if (fclose(out)) {
+		free(text);
+		return -ENOMEM;
+	}
+	free(answer->addresses);
+	answer->addresses = text;
+	snprintf(answer->failure, sizeof(answer->failure), "%s", why);
+	answer->failure[strcspn(answer->failure, "\n")] = '\0';
+	return 0;
+}
+
+static bool may_be_half(int err)
+{
+	return err == -EAGAIN || err == -ETIMEDOUT;
+}
+
+static int resolve(struct baleen_never_answer *answer, const char *before,
+		   struct baleen_error *error)
 {
 	int fd = memfd_create("baleen-name", MFD_CLOEXEC), err;
 	struct baleen_error why = { "" };
-	const char *fault;
+	const char *fault = why.text;
 
 	if (fd < 0)
 		return baleen_fail(error, errno, "memfd: %m");
 	err = baleen_resolve(answer->name, BALEEN_RESOLVE_TIMEOUT_S, fd, &why);
-	if (!err && (err = read_answer(fd, &answer->addresses)))
-		baleen_fail(&why, -err, "its answer cannot be read");
+	if ((!err || may_be_half(err)) && read_answer(fd, &answer->addresses))
+		err = baleen_fail(&why, EIO, "its answer cannot be read");
 	close(fd);
 	if (err == -EINTR || err == -ENOMEM)
 		return baleen_fail(error, -err, "%s", why.text);
-	fault = err ? why.text : answer_fault(answer->addresses);
+	if (!err || (may_be_half(err) && *answer->addresses))
+		fault = answer_fault(answer->addresses);
 	if (fault)
 		baleen_never_answer_fail(answer, fault);
+	else if (err && complete(answer, before, why.text))
+		return baleen_no_memory(error);
 	return 0;
 }
 
@@ -232,7 +274,7 @@ static int ask_name(const struct known *known, struct baleen_never_answers *answ
 	answer = &answers->answer[answers->n++];
 	*answer = (struct baleen_never_answer){ .is_first = !known->addresses };
 	snprintf(answer->name, sizeof(answer->name), "%s", known->name);
-	err = resolve(answer, error);
+	err = resolve(answer, before, error);
 	answer->asked_ms = baleen_now_ms();
 	if (err || !answer->addresses)
 		return err;
@@ -319,8 +361,7 @@ static int write_value(const struct baleen_never_name *name, void *data)
 		return 0;
 	if (asprintf(&taking->value, "%llu %llu %s\n%s", (unsigned long long)answer->asked_ms,
 		     (unsigned long long)(has_answer ? answer->asked_ms : name->answered_ms),
-		     has_answer ? "" : answer->failure,
-		     has_answer ? answer->addresses : name->addresses) < 0) {
+		     answer->failure, has_answer ? answer->addresses : name->addresses) < 0) {
 		taking->value = NULL;
 		return -ENOMEM;
 	}

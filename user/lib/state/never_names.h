@@ -25,7 +25,8 @@
  * @answered_ms: when the answer in force came; 0 for never
  * @n: its addresses
  * @addresses: an address a line, sorted; valid in a callback alone
- * @failure: why there was no answer the last time; empty when there was one
+ * @failure: why there was no answer the last time, or none for one family; empty when there
+ *           was one
  */
 struct baleen_never_name {
 	char name[BALEEN_HOST_NAME_BYTES];
@@ -40,12 +41,13 @@ struct baleen_never_name {
  * struct baleen_never_answer - the answer for a name
  * @name: the name
  * @asked_ms: when it was asked
- * @addresses: an address a line, sorted; NULL when there was no answer
+ * @addresses: an address a line, sorted; of a family that did not answer, those of its last
+ *             answer; NULL when neither did
  * @is_first: there is no answer yet in the state
  * @n: its addresses
  * @n_added: those that the last answer had not
  * @n_removed: those of the last answer that it has no more
- * @failure: why there was no answer
+ * @failure: why there was no answer, or none for one family; else empty
  */
 struct baleen_never_answer {
 	char name[BALEEN_HOST_NAME_BYTES];

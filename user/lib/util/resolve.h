@@ -24,11 +24,13 @@ bool baleen_resolve_is_name(const char *text);
  * baleen_resolve() - the addresses of a name
  * @name: the name
  * @timeout_s: how long the answer may take
- * @fd: where they go, an empty file: an address a line, sorted
+ * @fd: where they go, an empty file: an address a line, those of IPv4 first, each family sorted;
+ *      after -EAGAIN and -ETIMEDOUT, those of the only family that answered, or nothing
  * @error: filled in on failure: without the name
  *
- * Return: 0; -ENOENT when there is no such name, or no address of it; -EAGAIN without an
- * answer; -E2BIG for more than BALEEN_RESOLVE_MAX; -EINTR; a negative errno.
+ * Return: 0; -ENOENT when there is no such name, or no address of it; -EAGAIN or -ETIMEDOUT
+ * without an answer for one family or both; -E2BIG for more than BALEEN_RESOLVE_MAX; -EINTR; a
+ * negative errno.
  */
 int baleen_resolve(const char *name, u32 timeout_s, int fd, struct baleen_error *error);
 
