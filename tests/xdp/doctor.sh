@@ -112,6 +112,11 @@ all is seen here"
 	is "for a user the filter is not unattached" \
 		"$(jq -r '.[] | select(.check == "filter") | .level, .text' user.json)" \
 		"problem"$'\n'"CAP_BPF is missing: run this as root"
+	is "nor a stranger's, to be taken off; what cannot be told is not guessed" \
+		"$(jq -r '.[] | select(.check | IN("other-xdp", "state", "daemon")) | [.level, .text, .command] | @tsv' \
+		user.json)" "$(printf 'note\tunknown without root: %s\t\n' \
+		"whether the XDP program that is there is Baleen's" "what is kept of this device" \
+		"whether baleend is running")"
 	check "detach" baleen detach veth-b
 }
 

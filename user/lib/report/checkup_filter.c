@@ -316,6 +316,11 @@ static void check_other_xdp(struct baleen_patient *patient)
 				   "no other XDP program is there");
 		return;
 	}
+	if (!patient->may_load && !patient->has_xdp) {
+		baleen_checkup_add_unknown(patient, "other-xdp",
+					   "whether the XDP program that is there is Baleen's");
+		return;
+	}
 	if (baleen_dispatcher_is_there(patient->link->ifindex)) {
 		baleen_checkup_add(patient, BALEEN_LEVEL_OK, "other-xdp",
 				   "a chain of XDP programs (id %u) is there: 'attach --chain' "

@@ -26,7 +26,9 @@ static void check_state(struct baleen_patient *patient)
 	struct baleen_finding *finding = NULL;
 	char command[BALEEN_MEND_BYTES];
 
-	if (patient->state_code && patient->state_code != -ENOENT)
+	if (patient->state_code == -EACCES && !patient->may_load)
+		baleen_checkup_add_unknown(patient, "state", "what is kept of this device");
+	else if (patient->state_code && patient->state_code != -ENOENT)
 		finding = baleen_checkup_add(patient, BALEEN_LEVEL_PROBLEM, "state", "%s",
 					     patient->state_error.text);
 	else if (patient->unkept)
@@ -151,6 +153,8 @@ static void check_daemon(struct baleen_patient *patient)
 
 	if (baleen_daemon_is_running())
 		baleen_checkup_add(patient, BALEEN_LEVEL_OK, "daemon", DAEMON " is running");
+	else if (!patient->may_load)
+		baleen_checkup_add_unknown(patient, "daemon", "whether " DAEMON " is running");
 	else if (*list_undone(patient, undone))
 		baleen_finding_mend(baleen_checkup_add(patient, BALEEN_LEVEL_NOTE, "daemon",
 						       DAEMON " is not running: %s", undone),

@@ -24,6 +24,11 @@ struct baleen_finding *baleen_checkup_add(struct baleen_patient *patient, enum b
 	return finding;
 }
 
+void baleen_checkup_add_unknown(struct baleen_patient *patient, const char *check, const char *what)
+{
+	baleen_checkup_add(patient, BALEEN_LEVEL_NOTE, check, "unknown without root: %s", what);
+}
+
 void baleen_finding_mend(struct baleen_finding *finding, const char *format, ...)
 {
 	va_list args;

@@ -82,6 +82,17 @@ struct baleen_finding *baleen_checkup_add(struct baleen_patient *patient, enum b
 	__attribute__((format(printf, 4, 5)));
 
 /**
+ * baleen_checkup_add_unknown() - add a note that only root can tell
+ * @patient: where; without privileges
+ * @check: a constant word
+ * @what: such as "whose filter this is"
+ *
+ * A guess would be a finding that is not there, with a command that does harm.
+ */
+void baleen_checkup_add_unknown(struct baleen_patient *patient, const char *check,
+				const char *what);
+
+/**
  * baleen_finding_mend() - say what mends it
  * @finding: added
  * @format: printf format of the command
