@@ -301,6 +301,12 @@ static void renewed(void **unused)
 	assert_string_equal(back.reason, "second");
 	assert_int_equal(back.added_ms, 1);
 	assert_int_equal(back.expires_ms, 3000);
+	made.reason[0] = '\0';
+	made.expires_ms = 0;
+	assert_int_equal(baleen_rule_entries_put(&state, "drop", &made, &is_new, &error), 0);
+	assert_int_equal(baleen_rule_entries_each(&state, "drop", NULL, copy, &back, &error), 0);
+	assert_string_equal(back.reason, "second");
+	assert_int_equal(back.expires_ms, 0);
 }
 
 static void several_origins(void **unused)

@@ -70,6 +70,8 @@ is "with its reason and end" "$(baleen why -j veth-c 192.0.2.8 |
 	jq -c '.[].rules[0].entries[0] | [.origin, .reason, .expires_ms > now * 1000 + 3500000]')" \
 	'["manual","ssh scan",true]'
 check "another origin" baleen ban 192.0.2.8 --origin fail2ban-sshd
+check "renewed without a reason" baleen ban --exist 192.0.2.8 2h
+is "it keeps the one it has" "$(baleen list -j veth-c --origin manual 192.0.2.8 | jq -r '.[].reason')" "ssh scan"
 check "a prefix" baleen ban 100.64.0.0/16 2d
 check "IPv6" baleen ban 2001:db8::1
 is "is the /64 of the host" "$(cat "$TMP/err")" \

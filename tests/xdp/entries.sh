@@ -194,6 +194,10 @@ SET
 check "import: ipset" baleen import veth-b:bad --format ipset "$TMP/set"
 is "import: timeouts that nobody keeps in time" "$(<"$TMP/err")" "$UNTIMED"
 is "import: nomatch" "$(dropped 198.51.100.{6,7})" DP
+prints_import() { baleen import "$@" 2>/dev/null; }
+is "import: again they are renewed" "$(prints_import veth-b:bad --format ipset "$TMP/set")" \
+	"veth-b:bad: 0 added, 2 renewed, 0 deleted, origin import"
+is "import: as JSON" "$(prints_import -j veth-b:bad --format ipset "$TMP/set" | jq -c '[.added, .renewed]')" '[0,2]'
 check "import: a snapshot" baleen import veth-b:bad --format ipset --snapshot "$TMP/set"
 cat >"$TMP/set" <<'SET'
 {"nftables": [{"metainfo": {"version": "1.0.6"}}, {"set": {"family": "inet", "name": "bad",

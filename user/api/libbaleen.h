@@ -352,12 +352,11 @@ void baleen_set_close(struct baleen_set *set);
  * @n: how many
  * @options: who, why and how long; NULL for "manual", for ever
  *
- * An entry that this origin has listed gets the new reason and time. They are on
- * disk, and packets see them, when this returns; the state of the device
- * keeps them beside what its feeds hold, as 'baleen add' does. Where the disk is full or
- * read-only, they come to it when there is room. Protected addresses
- * (the never-drop list, addresses of this host, its gateways and
- * resolvers, and peers of its TCP sessions unless a flag says so) are not added; of a
+ * An entry that this origin has listed gets the new time, and the new reason if there is one. They
+ * are on disk, and packets see them, when this returns; the state of the device keeps them beside
+ * what its feeds hold, as 'baleen add' does. Where the disk is full or read-only, they come to it
+ * when there is room. Protected addresses (the never-drop list, addresses of this host, its
+ * gateways and resolvers, and peers of its TCP sessions unless a flag says so) are not added; of a
  * prefix that covers some, the rest is dropped. Prefixes shorter than /8, or /32 of
  * IPv6, are not added.
  *

@@ -445,7 +445,7 @@ static int run_unban(int argc, char **argv)
 
 static const struct option_spec ban_options[] = {
 	FLAG("exist", 0, ban, exist,
-	     "also when it is banned in all of them already: its end and reason become these"),
+	     "also when it is banned in all of them already: it ends as said now, and keeps its reason unless one is given"),
 	VALUE("origin", 0, "NAME", option_text, ban, entry.origin,
 	      "who bans it, such as fail2ban; without it manual"),
 	VALUE("reason", 0, "TEXT", option_text, ban, entry.reason, "why, for 'baleen why'"),

@@ -126,21 +126,32 @@ static u64 count_refused(const struct import *import)
 	return n;
 }
 
+static u64 count_renewed(const struct import *import)
+{
+	u64 n = 0;
+
+	for (size_t i = 0; i < import->entries.n; i++)
+		n += import->entries.change[i].result == -EEXIST;
+	return n;
+}
+
 static int report(const struct import *import, const struct baleen_batch *batch)
 {
-	u64 n_refused = count_refused(import), n_added = import->entries.n - n_refused;
-	char added[NUMBER_TEXT], flushed[NUMBER_TEXT];
+	u64 n_refused = count_refused(import), n_renewed = count_renewed(import);
+	u64 n_added = import->entries.n - n_refused - n_renewed;
+	char added[NUMBER_TEXT], renewed[NUMBER_TEXT], flushed[NUMBER_TEXT];
 	int err;
 
 	if (import->json) {
-		err = print_json(json_pack("{s:o, s:I, s:I, s:I}", "target",
+		err = print_json(json_pack("{s:o, s:I, s:I, s:I, s:I}", "target",
 					   json_text(import->target), "added", (json_int_t)n_added,
-					   "refused", (json_int_t)n_refused, "deleted",
+					   "renewed", (json_int_t)n_renewed, "refused",
+					   (json_int_t)n_refused, "deleted",
 					   (json_int_t)batch->n_flushed));
 	} else {
-		say("%s: %s added, %s deleted, origin %s\n", import->target,
-		    format_count(n_added, added), format_count(batch->n_flushed, flushed),
-		    import->options.origin);
+		say("%s: %s added, %s renewed, %s deleted, origin %s\n", import->target,
+		    format_count(n_added, added), format_count(n_renewed, renewed),
+		    format_count(batch->n_flushed, flushed), import->options.origin);
 		err = finish_output(EXIT_DONE);
 	}
 	return n_refused ? EXIT_FAILED : err;

@@ -92,7 +92,7 @@ static int renew(struct baleen_rule_store *state, const char *rule,
 		 struct baleen_error *error)
 {
 	static const char sql[] =
-		"UPDATE single SET reason = ?6, expires_ms = ?7, yields = ?8 WHERE rule = " RULE
+		"UPDATE single SET reason = ifnull(nullif(?6, ''), reason), expires_ms = ?7, yields = ?8 WHERE rule = " RULE
 		" AND first = ?2 AND last = ?3 AND is_exception = ?4 AND origin = ?5";
 
 	return baleen_sql_do(state, sql, NULL, error,

@@ -35,7 +35,8 @@ int baleen_rule_entry_check(const char *origin, const char *reason, struct balee
  * baleen_rule_entries_put() - add an entry, or give it another reason and time
  * @state: with a transaction
  * @rule: name of the rule
- * @entry: the entry; one of the same key and origin keeps its time of adding
+ * @entry: the entry; one of the same key and origin keeps its time of adding, and its reason
+ *         when this has none; its end becomes this, which may be none
  * @is_new: whether there was none of this key and origin
  * @error: filled in on failure
  *
