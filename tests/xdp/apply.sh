@@ -249,6 +249,19 @@ would change" baleen apply --check
 	check_status "as before" 3 baleen apply
 }
 
+# Entries are told as they are listed, not as the few ranges that they make.
+try_counts()
+{
+	for i in {0..255}; do echo "100.0.0.$i/32"; echo "100.1.$i.0/24"; done >"$L/many"
+	conf "rule good allow" "  feed $L/good" "rule bad drop" "  feed $L/bad" "rule many drop" \
+		"  feed $L/many"
+	changes "512 lines" "+ rule many: drop
++ rule many: feed $L/many: +512
+would change" baleen apply --check
+	is "as JSON" "$(baleen apply --check -j | jq -c '.[0].changes[1].added')" 512
+	conf "rule good allow" "  feed $L/good" "rule bad drop" "  feed $L/bad"
+}
+
 # --- feeds -----------------------------------------------------------------------
 
 try_feeds()
@@ -613,6 +626,7 @@ try_first
 try_rules
 try_policy
 try_singles
+try_counts
 try_feeds
 try_directory
 try_never
