@@ -65,6 +65,25 @@ is "baleen.8 and the help have the same groups of commands in the same order" \
 is "no page tells of a command that is not there" \
 	"$(find "$MAN" -name 'baleen-*.8' ! -name baleen-kmod.8 -printf '%f\n' | sed 's/^baleen-//; s/\.8$//' | sort)" "$(commands)"
 
+exits=$(sed -n '/^\.Sh EXIT STATUS/,/^\.Pp/ s/^\.It \([0-9]\)$/\1/p' "$MAN/baleen.8")
+is "baleen.8 has the exit codes that commands end with" "$exits" \
+	"$(sed -n 's/^\tEXIT_[A-Z]* = \([0-9]\).*/\1/p' user/cli/common/cli.h)"
+# answers COLUMN: of the table of answers, a line each
+answers()
+{
+	sed -n '/has one of these answers/,/^\.El/ s/^\.It \([a-z]\)/\1/p' "$MAN/baleen.8" |
+		awk -F ' Ta ' -v "column=$1" '{ print $column }'
+}
+is "which has all of them" "$(answers 1 | paste -sd ,)" "ok,unchanged,narrowed,refused,bad,not kept,failed"
+while read -r word; do
+	check "an answer to a line of feed: $word" grep -q "\"${word%% WHY}[\" ]" user/cli/ban/feed.c
+	check "which its page has, too" grep -q "^\.Ql \"*$word" "$MAN/baleen-feed.8"
+done < <(answers 3 | grep -v '^ok, ' | sed 's/, /\n/')
+for word in $(answers 4 | sed 's/ Ta.*//; s/,/ /g; s/-//'); do
+	check "an answer in JSON: $word" grep -rq "\"$word\"" user/cli/ban
+done
+is "each ends with one of the codes" "$(answers 6 | sort -u | xargs)" "0 1 4"
+
 for page in "$MAN"/*; do
 	check "${page##*/}: has nothing that mandoc minds" mandoc -Tlint -Wwarning "$page"
 	is "${page##*/}: groff takes no word for a macro" \
