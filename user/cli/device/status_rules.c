@@ -73,14 +73,17 @@ json_t *describe_status_rule(const struct status_rule *rule)
 	return json;
 }
 
-static void print_filter_line(const struct baleen_filter *filter, u64 n_written)
+static void print_filter_line(const struct status_rule *rule)
 {
+	const struct baleen_filter *filter = rule->filter;
 	char entries[ENTRIES_TEXT], size[NUMBER_TEXT];
 	char kind[80];
 
 	describe_kind(filter, kind, sizeof(kind));
-	if (!is_uncounted(filter))
-		say("%s, ", entries_text(filter, n_written, entries));
+	if (rule->is_any)
+		say("any address, ");
+	else if (!is_uncounted(filter))
+		say("%s, ", entries_text(filter, rule->n_written, entries));
 	say("key %s, %s, %s", key_spec_text(filter->image.key_spec), kind,
 	    format_bytes(filter->n_bytes, size));
 }
@@ -92,7 +95,7 @@ void print_status_rule(const struct status_rule *rule)
 
 	say("  %-5s %-12s ", baleen_action_text(rule->action), rule->name);
 	if (rule->filter)
-		print_filter_line(rule->filter, rule->n_written);
+		print_filter_line(rule);
 	else
 		say("DAMAGED: %s", rule->damage);
 	if (rule->shared && *rule->shared)

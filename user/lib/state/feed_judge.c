@@ -149,7 +149,7 @@ static void compare_last(const struct baleen_rule_store *state,
 	before.list.key_spec = now->list.key_spec;
 	version->n_added =
 		count_only(&now->list, &before.list, &version->widest[BALEEN_EXCESS_GROWN_IP4]);
-	/* Of a first copy all is new, as it is listed: lines side by side are not one. */
+	/* All of a first copy is new, as it is listed: lines side by side are not one. */
 	if (!last && now->counts.n_entries > now->n_special)
 		version->n_added = now->counts.n_entries - now->n_special;
 	version->n_removed = count_only(&before.list, &now->list, removed);
