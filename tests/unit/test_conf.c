@@ -123,6 +123,7 @@ static const struct {
 	{ R "max-shrink 0.5\n", "c:2: max-shrink '0.5': not a share from 0% to 100%" },
 	{ R "max-shrink 101%\n", "c:2: max-shrink '101%': not a share from 0% to 100%" },
 	{ R "max-coverage -5%\n", "c:2: max-coverage '-5%': not a share from 0% to 100%" },
+	{ R "max-entries 0\n", "c:2: max-entries '0': not a count from 1 to 2^40" },
 	{ R "max-coverage 5%%\n", "c:2: max-coverage '5%%': not a share from 0% to 100%" },
 	{ R "max-growth 5\n", "c:2: max-growth '5': not a share from 0% to 100%" },
 	{ R "special\n", "c:2: special: keep or remove is missing" },
@@ -299,6 +300,7 @@ static const char all[] =
 	"mode generic\n"
 	"chain\n"
 	"sample 6/m\n"
+	"max-memory 500M\n"
 	"never \"/etc/my \\\"never\\\\\"\n"
 	"rule good allow\n"
 	"\tfeed /x/good.list\n"
@@ -307,7 +309,7 @@ static const char all[] =
 	" feed /x/geo.csv column 1-2 where country=BR where \"name=Korea, Republic of\" "
 	"delimiter ; skip-bad every 1d\n"
 	" key src\n kind cuckoo\n fpp 1e-6\n capacity 2k\n min-entries 0\n max-shrink 100%\n"
-	" max-coverage 0.5%\n max-growth 3%\n special keep\n"
+	" max-coverage 0.5%\n max-growth 3%\n max-entries 3k\n special keep\n"
 	" feed set+https://example.org/lists/bad key /x/bad.pub private every 1d ring 2\n"
 	"rule rest count\n"
 	"\tany\n"
@@ -338,7 +340,9 @@ static void test_all(void **state)
 	assert_int_equal(bad->qualifiers.dport[1].last, 90);
 	assert_true(bad->fpp == 1e-6 && bad->capacity == 2000 && bad->limits.keep_special);
 	assert_true(!bad->limits.min_entries && bad->limits.max_shrink == 1 &&
-		    bad->limits.max_coverage == 0.005 && bad->limits.max_growth == 0.03);
+		    bad->limits.max_coverage == 0.005 && bad->limits.max_growth == 0.03 &&
+		    bad->limits.max_entries == 3000);
+	assert_int_equal(conf.rules.max_bytes, 500000000);
 	assert_true(conf.rules.rule[2].is_any);
 	assert_int_equal(conf.rules.rule[2].action, BALEEN_ACTION_COUNT);
 	assert_true(conf.rules.rule[3].takes_bans && !bad->takes_bans);
@@ -347,7 +351,7 @@ static void test_all(void **state)
 	assert_int_equal(conf.n_feeds, 4);
 	assert_string_equal(conf.feed[3].wanted.key, "/x/bad.pub");
 	assert_int_equal(conf.feed[1].rule, 1);
-	assert_int_equal(conf.feed[1].line, 11);
+	assert_int_equal(conf.feed[1].line, 12);
 	assert_string_equal(conf.feed[1].wanted.source, "https://example.org/drop.txt#part");
 	assert_int_equal(conf.feed[1].wanted.every_s, 3600);
 	assert_int_equal(conf.feed[1].wanted.timeout_s, 30);
@@ -469,6 +473,7 @@ static void test_defaults(void **state)
 
 static const char formatted[] =
 	"default drop\ndry-run\nmode generic\nchain\nsample 6/m\nnever \"/etc/my \\\"never\\\\\"\n"
+	"max-memory 500000000\n"
 	"rule good allow\n"
 	"\tfeed /x/good.list\n"
 	"rule bad drop proto tcp dport 22,80-90 tcp-syn vlan 7 established conntrack\n"
@@ -477,7 +482,7 @@ static const char formatted[] =
 	"delimiter ; skip-bad every 1d\n"
 	"\tfeed set+https://example.org/lists/bad every 1d private key /x/bad.pub ring 2\n"
 	"\tfpp 1e-06\n"
-	"\tcapacity 2000\n\tmin-entries 0\n\tmax-shrink 100%\n\tmax-coverage 0.5%\n"
+	"\tcapacity 2000\n\tmin-entries 0\n\tmax-entries 3000\n\tmax-shrink 100%\n\tmax-coverage 0.5%\n"
 	"\tmax-growth 3%\n\tspecial keep\n"
 	"rule rest count\n\tany\n"
 	"rule jail drop\n\tbans\n"

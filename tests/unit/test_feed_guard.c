@@ -12,6 +12,8 @@
 
 /* --- measuring --- */
 
+#define NET6 (1 / BALEEN_ALLOCATED_NET6)
+
 struct counted {
 	const char *list;
 	u64 n_entries;
@@ -28,13 +30,23 @@ static void test_count(void **state)
 		{ "9.0.0.0/24\n!9.0.0.1", 2, 255, 0 },
 		{ "9.0.0.0/24\n!9.0.0.0/24", 0, 0, 0 },
 		{ "0.0.0.0/0", 1, 1ull << 32, 0 },
-		{ "2000::/3", 1, 0, 1 },
-		{ "::/0", 1, 0, 1 },
-		{ "::/1", 1, 0, 1 },
+		{ "2000::/3", 1, 0, 64 },
+		{ "::/0", 1, 0, 64 },
+		{ "::/1", 1, 0, 64 },
 		{ "8000::/1", 1, 0, 0 },
-		{ "3000::/4", 1, 0, 0.5 },
-		{ "2000::/3\n!3000::/4\n3000::/5", 3, 0, 0.75 },
+		{ "3000::/4", 1, 0, 32 },
+		{ "2000::/3\n!3000::/4\n3000::/5", 3, 0, 48 },
 		{ "fe80::/10", 1, 0, 0 },
+		/* a registry has one of eight /12s */
+		{ "2a00::/12", 1, 0, 0.125 },
+		/* a /64 is one, whatever of it is listed */
+		{ "2a00:1:2:3::/64", 1, 0, 1 * NET6 },
+		{ "2a00:1:2:3::1", 1, 0, 1 * NET6 },
+		{ "2a00:1:2:3::1\n2a00:1:2:3::5\n2a00:1:2:4::1", 3, 0, 2 * NET6 },
+		{ "2a00:1:2:3::/80\n2a00:1:2:3:8000::/96\n2a00:1:2:4::/65", 3, 0, 2 * NET6 },
+		{ "2a00:1:2:3::/64\n!2a00:1:2:3::1", 2, 0, 1 * NET6 },
+		{ "2a00:1:2::/48\n!2a00:1:2:3::/64", 2, 0, 65535 * NET6 },
+		{ "fd00::1", 1, 0, 0 },
 	};
 	struct baleen_feed_counts counts;
 
@@ -69,7 +81,7 @@ static void test_widest(void **state)
 	baleen_feed_find_widest(&list, widest);
 	assert_true(widest[0].share == 65280 / 4294967296.0);
 	assert_int_equal(widest[0].key.ip4, 0x0b000100);
-	assert_true(widest[1].share == 0.5);
+	assert_true(widest[1].share == 32);
 	assert_true(widest[1].key.hi == 0x3000000000000000);
 	baleen_list_free(&list);
 	baleen_feed_find_widest(&list, widest);
@@ -86,9 +98,9 @@ struct judged {
 	enum baleen_feed_excess excess; /* when it is one */
 };
 
-#define DEFAULT                            \
-	{                                  \
-		1, 0.5, 0.25, 0.001, false \
+#define DEFAULT                               \
+	{                                     \
+		1, 0.5, 0.25, 0.001, false, 0 \
 	}
 #define QUARTER (1ull << 30)
 
@@ -134,7 +146,7 @@ static void test_check(void **state)
 		{ { 1, 0.5, 0.005, 1, false },
 		  { 0 },
 		  { 9, 9, 0.5 },
-		  "covers 50.0 % of the global IPv6 space: more than max-coverage 0.5% allows",
+		  "covers 50.0 % of the allocated IPv6 space: more than max-coverage 0.5% allows",
 		  BALEEN_EXCESS_IP6 },
 		/* what swallows all other entries is told as what it is */
 		{ DEFAULT,
@@ -148,7 +160,7 @@ static void test_check(void **state)
 		  { 1051, 1000 + (51ull << 24), 0 },
 		  "covers 19.9 % of the IPv4 space more than before: more than max-growth 0.1% allows",
 		  BALEEN_EXCESS_GROWN_IP4 },
-		{ DEFAULT, { 1, 1, 0 }, { 100001, 100001 + (1 << 22), 0 }, NULL },
+		{ DEFAULT, { 1, 1, 0 }, { 100000, 100000 + (1 << 22), 0 }, NULL },
 		{ DEFAULT,
 		  { 9, QUARTER / 2, 0 },
 		  { 9, QUARTER / 2 + (1 << 23), 0 },
@@ -158,10 +170,35 @@ static void test_check(void **state)
 		{ DEFAULT,
 		  { 1, 1, 0.001 },
 		  { 2, 1, 0.003 },
-		  "covers 0.2 % of the global IPv6 space more than before: more than max-growth 0.1% "
+		  "covers 0.2 % of the allocated IPv6 space more than before: more than max-growth 0.1% "
 		  "allows",
 		  BALEEN_EXCESS_GROWN_IP6 },
 		{ DEFAULT, { 9, 9, 0.2 }, { 9, 9, 0.1 }, NULL },
+		/* all of 2000::/3 is 64 times what is allocated: no more than all */
+		{ { 1, 0.5, 1, 1, false }, { 1, 1, 0 }, { 1, 1, 64 }, NULL },
+		{ DEFAULT,
+		  { 0 },
+		  { 1, 0, 64 },
+		  "covers 100.0 % of the allocated IPv6 space: more than max-coverage 25% allows",
+		  BALEEN_EXCESS_IP6 },
+		/* ten times as many, or 100,000 */
+		{ DEFAULT, { 1, 1, 0 }, { 100000, 1, 0 }, NULL },
+		{ DEFAULT,
+		  { 1, 1, 0 },
+		  { 100001, 1, 0 },
+		  "100001 entries after 1: more than 100000 (max-entries 100001 allows them)" },
+		{ DEFAULT, { 20000, 1, 0 }, { 200000, 1, 0 }, NULL },
+		{ DEFAULT,
+		  { 20000, 1, 0 },
+		  { 200001, 1, 0 },
+		  "200001 entries after 20000: more than ten times as many (max-entries 200001 "
+		  "allows them)" },
+		{ { 1, 0.5, 1, 1, false, 200001 }, { 1, 1, 0 }, { 200001, 1, 0 }, NULL },
+		{ { 1, 0.5, 1, 1, false, 5 }, { 0 }, { 5, 5, 0 }, NULL },
+		{ { 1, 0.5, 1, 1, false, 5 },
+		  { 0 },
+		  { 6, 6, 0 },
+		  "6 entries: more than max-entries 5 allows" },
 	};
 
 	for (size_t i = 0; i < sizeof(judged) / sizeof(judged[0]); i++) {
@@ -188,6 +225,10 @@ static void test_defaults(void **state)
 	assert_true(limits.max_coverage == 0.25);
 	assert_true(limits.max_growth == 0.001);
 	assert_false(limits.keep_special);
+	/* An entry for each KiB of memory. */
+	assert_int_equal(baleen_feed_max_entries(&limits, 1ull << 32), 1 << 22);
+	limits.max_entries = 7;
+	assert_int_equal(baleen_feed_max_entries(&limits, 1ull << 32), 7);
 }
 
 int main(void)

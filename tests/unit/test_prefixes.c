@@ -448,7 +448,7 @@ static struct baleen_filter filter_without_low(const struct baleen_list *list)
 		if (*of >= BALEEN_TREE_CHILD)
 			*of = BALEEN_GROUP_OUT + bounds.low[*of - BALEEN_TREE_CHILD].state;
 	}
-	assert_int_equal(baleen_tree_make(&bounds, &tree), 0);
+	assert_int_equal(baleen_tree_make(&bounds, BALEEN_TREE_LINES, &tree), 0);
 	image.table[BALEEN_IP6_STEMS] = baleen_tree_table(&tree);
 	image.seed = random_seed(&random);
 	plan_before(&entries, 64, &image);

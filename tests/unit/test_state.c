@@ -552,8 +552,9 @@ static void all_fields(void **unused)
 	rules.rule[1].capacity = 1ull << 40;
 	rules.rule[1].is_any = true;
 	rules.rule[1].guards_feeds = true;
-	rules.rule[1].limits = (struct baleen_feed_limits){ 7, 0.5, 0.25, 0.125, true };
+	rules.rule[1].limits = (struct baleen_feed_limits){ 7, 0.5, 0.25, 0.125, true, 1ull << 40 };
 	rules.rule[0].limits = baleen_feed_limits_default();
+	rules.max_bytes = 1ull << 40;
 	rules.rule[0].action = BALEEN_ACTION_DROP;
 	rules.rule[0].takes_bans = true;
 	rules.default_drop = true;
@@ -594,12 +595,14 @@ static void all_fields(void **unused)
 		assert_true(back.rule[i].limits.max_shrink == rules.rule[i].limits.max_shrink);
 		assert_true(back.rule[i].limits.max_coverage == rules.rule[i].limits.max_coverage);
 		assert_true(back.rule[i].limits.max_growth == rules.rule[i].limits.max_growth);
+		assert_int_equal(back.rule[i].limits.max_entries, rules.rule[i].limits.max_entries);
 		assert_int_equal(back.rule[i].limits.keep_special,
 				 rules.rule[i].limits.keep_special);
 	}
 	assert_true(back.default_drop && back.dry_run);
 	assert_int_equal(back.sample_interval_ns, rules.sample_interval_ns);
 	assert_int_equal(back.mode, rules.mode);
+	assert_int_equal(back.max_bytes, rules.max_bytes);
 	assert_int_equal(back.attach_type, rules.attach_type);
 	assert_string_equal(back.never_path, rules.never_path);
 	assert_int_equal(back.guard_sessions, rules.guard_sessions);

@@ -152,7 +152,7 @@ static struct baleen_filter filter_of(const struct baleen_bounds *bounds)
 	struct baleen_tree tree;
 	const char *reason;
 
-	assert_int_equal(baleen_tree_make(bounds, &tree), 0);
+	assert_int_equal(baleen_tree_make(bounds, BALEEN_TREE_LINES, &tree), 0);
 	image.table[BALEEN_IP6_STEMS] = baleen_tree_table(&tree);
 	assert_int_equal(baleen_plan_table(BALEEN_IP6_ENTRIES, BALEEN_KIND_ENTRIES, 1, 0,
 					   &image.table[BALEEN_IP6_ENTRIES], NULL),

@@ -118,7 +118,7 @@ max-coverage 25% allows; widest: line 1101, 1.0.0.0/9"
 	poisoned "a fifth of everything" ": refused: covers 19.9 % of the IPv4 space more than \
 before: more than max-growth 0.1% allows; widest: line 1, 20.0.0.0/8"
 	{ cat "$TMP/good"; echo 2a00::/12; } >"$FEED"
-	poisoned "a registry of IPv6" ": refused: covers 0.195 % of the global IPv6 space more than \
+	poisoned "a registry of IPv6" ": refused: covers 12.5 % of the allocated IPv6 space more than \
 before: more than max-growth 0.1% allows; widest: line 1101, 2a00::/12"
 	head -n 100 "$TMP/good" >"$FEED"
 	poisoned "a tenth of it" ": refused: entries fell by 90.9 %, from 1100 to 100: more than \

@@ -14,6 +14,7 @@
 #include "state/unkept.h"
 #include "util/clock.h"
 #include "util/foreign.h"
+#include "util/memory.h"
 
 /* Changes that are made together at most; what has been read by then is made at
  * once, so a lone line does not wait for others.
@@ -34,6 +35,7 @@
  * @rule: its rule
  * @key_spec: key fields of the rule
  * @ban_width: baleen_rule_ban_width() of it
+ * @max_entries: most entries of a snapshot
  * @options: origin of lines that name none
  * @keeps_sessions: refuse to ban peers of TCP sessions
  * @wait_ms: for other writers
@@ -53,6 +55,7 @@ struct feed {
 	char device[BALEEN_POINT_BYTES];
 	const char *rule;
 	u32 key_spec, ban_width;
+	u64 max_entries;
 	struct entry_options options;
 	bool keeps_sessions;
 	u64 wait_ms;
@@ -248,6 +251,17 @@ static int bad(struct feed *feed, const char *reason, const char *text)
 	return 0;
 }
 
+/* Said once: a program that writes so many lines may not read as many replies. */
+static int refuse_more(struct feed *feed)
+{
+	char many[32];
+
+	if (feed->is_spoiled)
+		return 0;
+	snprintf(many, sizeof(many), "%llu", (unsigned long long)feed->max_entries);
+	return bad(feed, "more entries than max-entries allows", many);
+}
+
 static int apply_change(struct feed *feed, enum baleen_rule_entry_op op,
 			const struct baleen_entry_line *line)
 {
@@ -265,6 +279,8 @@ static int apply_change(struct feed *feed, enum baleen_rule_entry_op op,
 	if (entry_make(line->key, feed->key_spec, feed->ban_width, &options, &entry, &is_widened,
 		       &error))
 		return bad(feed, error.text, "");
+	if (feed->in_snapshot && feed->entries.n == feed->max_entries)
+		return refuse_more(feed);
 	if (entries_append(&feed->entries, op, &entry))
 		return EXIT_FAILED;
 	return !feed->in_snapshot && feed->entries.n == MAX_BATCH ? flush(feed) : 0;
@@ -372,6 +388,8 @@ static int run(int argc, char **argv)
 		return EXIT_FAILED;
 	feed.key_spec = rule.key_spec;
 	feed.ban_width = baleen_rule_ban_width(&rule);
+	/* A change takes less than a KiB until the commit. */
+	feed.max_entries = baleen_feed_max_entries(&rule.limits, baleen_memory_total() / 4);
 	err = read_all(&feed, STDIN_FILENO);
 	release(&feed);
 	entries_free(&feed.entries);

@@ -473,8 +473,9 @@ const struct command update_command = {
 		"directories (each regular file in them, not hidden, not ending in ~ or .tmp), URLs and\n"
 		"tables of routes.\n"
 		"What came is judged first: can it be read, and is it within the limits of its rule\n"
-		"(min-entries, max-shrink, max-coverage, max-growth)? What is refused, or does not come,\n"
-		"leaves the last good copy in force, and the others go on; --force takes it this once.\n"
+		"(min-entries, max-entries, max-shrink, max-coverage, max-growth)? What is refused, or does\n"
+		"not come, leaves the last good copy in force, and the others go on; --force takes it this\n"
+		"once.\n"
 		"All that came goes on the device in one step. What is withheld (addresses of this\n"
 		"host, its gateways, resolvers and peers, the never-drop list and names) is found anew.\n"
 		"Exit: 0 nothing changed, 3 something did (0 with --quiet-change), 1 a feed failed.\n",

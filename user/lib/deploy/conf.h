@@ -26,6 +26,7 @@
  *              feed route:rtbh hold 1h   routes of a kernel table that lead nowhere
  *              feed fleet:bans max-ttl 24h   what other hosts of a fleet have banned
  *              min-entries 100
+ *              max-entries 1M
  *              max-shrink 50%
  *              max-coverage 25%
  *              max-growth 0.1%

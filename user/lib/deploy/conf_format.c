@@ -75,6 +75,8 @@ static void put_device(FILE *out, const struct baleen_conf *conf)
 	}
 	if (rules->guard_sessions)
 		fprintf(out, "guard-sessions %s\n", baleen_session_guards[rules->guard_sessions]);
+	if (rules->max_bytes)
+		fprintf(out, "max-memory %llu\n", (unsigned long long)rules->max_bytes);
 	put_words(out, "health", rules->health);
 }
 
@@ -147,6 +149,8 @@ static void put_limits(FILE *out, const struct baleen_feed_limits *limits)
 
 	if (limits->min_entries != usual.min_entries)
 		fprintf(out, "\tmin-entries %llu\n", (unsigned long long)limits->min_entries);
+	if (limits->max_entries)
+		fprintf(out, "\tmax-entries %llu\n", (unsigned long long)limits->max_entries);
 	if (limits->max_shrink != usual.max_shrink)
 		fprintf(out, "\tmax-shrink %.15g%%\n", limits->max_shrink * 100);
 	if (limits->max_coverage != usual.max_coverage)

@@ -211,11 +211,11 @@ static int parse_fpp(struct baleen_conf_parser *parser, void *to)
 	return 0;
 }
 
-static int parse_capacity(struct baleen_conf_parser *parser, void *to)
+static int parse_conf_count(struct baleen_conf_parser *parser, void *to)
 {
 	if (baleen_count_parse(parser->word[1], to))
-		return baleen_conf_refuse(parser, "capacity '%s': not a count from 1 to 2^40",
-					  parser->word[1]);
+		return baleen_conf_refuse(parser, "%s '%s': not a count from 1 to 2^40",
+					  parser->word[0], parser->word[1]);
 	return 0;
 }
 
@@ -312,6 +312,8 @@ static const struct statement {
 	  DEVICE_AT(never_names) },
 	{ "guard-sessions", OF_DEVICE, 2, 2, false, "outgoing, own, all or none",
 	  parse_guard_sessions, DEVICE_AT(guard_sessions) },
+	{ "max-memory", OF_DEVICE, 2, 2, false, "bytes such as 500M", parse_conf_count,
+	  DEVICE_AT(max_bytes) },
 	{ "health", OF_DEVICE, 2, MANY, false, "the path of a command", baleen_conf_parse_health,
 	  DEVICE_AT(health) },
 	{ "match", OF_DEVICE, 2, MANY, true, "names of devices such as eth*", parse_match, 0 },
@@ -321,9 +323,11 @@ static const struct statement {
 	{ "kind", OF_RULE, 2, 2, false, "cuckoo, bloom, classic, counting or quotient", parse_kind,
 	  RULE_AT(kind) },
 	{ "fpp", OF_RULE, 2, 2, false, "a rate such as 1e-6", parse_fpp, RULE_AT(fpp) },
-	{ "capacity", OF_RULE, 2, 2, false, "a count", parse_capacity, RULE_AT(capacity) },
+	{ "capacity", OF_RULE, 2, 2, false, "a count", parse_conf_count, RULE_AT(capacity) },
 	{ "min-entries", OF_RULE, 2, 2, false, "a count", parse_min_entries,
 	  RULE_AT(limits.min_entries) },
+	{ "max-entries", OF_RULE, 2, 2, false, "a count", parse_conf_count,
+	  RULE_AT(limits.max_entries) },
 	{ "max-shrink", OF_RULE, 2, 2, false, "a share such as 50%", parse_share,
 	  RULE_AT(limits.max_shrink) },
 	{ "max-coverage", OF_RULE, 2, 2, false, "a share such as 25%", parse_share,

@@ -169,6 +169,7 @@ static int compare_policy(struct comparison *work, bool *never_differs)
 	COMPARE_POLICY(mode, "mode %s", baleen_mode_text(new->mode));
 	COMPARE_POLICY(guard_sessions, "guard-sessions %s",
 		       baleen_session_guards[new->guard_sessions]);
+	COMPARE_POLICY(max_bytes, "max-memory %s", baleen_conf_number_text(new->max_bytes).text);
 	COMPARE_POLICY(attach_type, "place %s", baleen_attach_type_text(new->attach_type));
 	if (!err && strcmp(new->health, old->health))
 		err = add_change(work, BALEEN_CONF_POLICY, "", "health %s",
@@ -215,6 +216,8 @@ static int compare_limits(struct comparison *work, const struct baleen_stored_ru
 
 	COMPARE_RULE(limits.min_entries, "min-entries %llu",
 		     (unsigned long long)limits->min_entries);
+	COMPARE_RULE(limits.max_entries, "max-entries %s",
+		     baleen_conf_number_text(limits->max_entries).text);
 	COMPARE_RULE(limits.max_shrink, "max-shrink %.15g%%", limits->max_shrink * 100);
 	COMPARE_RULE(limits.max_coverage, "max-coverage %.15g%%", limits->max_coverage * 100);
 	COMPARE_RULE(limits.max_growth, "max-growth %.15g%%", limits->max_growth * 100);

@@ -141,6 +141,19 @@ struct baleen_conf_health {
  */
 struct baleen_conf_health baleen_conf_health_text(const char *health);
 
+/* A bound in words. */
+struct baleen_conf_number {
+	char text[24];
+};
+
+/**
+ * baleen_conf_number_text() - a bound in words
+ * @number: 0 when the configuration has none
+ *
+ * Return: the number, or "as usual".
+ */
+struct baleen_conf_number baleen_conf_number_text(u64 number);
+
 /**
  * baleen_conf_from_state() - what a state would say as a configuration
  * @state: opened

@@ -39,6 +39,15 @@ struct baleen_conf_health baleen_conf_health_text(const char *health)
 	return text;
 }
 
+struct baleen_conf_number baleen_conf_number_text(u64 number)
+{
+	struct baleen_conf_number text = { "as usual" };
+
+	if (number)
+		snprintf(text.text, sizeof(text.text), "%llu", (unsigned long long)number);
+	return text;
+}
+
 /* Nobody asked for a rule of a trial. */
 static void remove_trials(struct baleen_stored_rules *rules)
 {

@@ -71,11 +71,15 @@ int baleen_deploy_prepare(const struct baleen_deploy *deploy, struct baleen_depl
 	step->ruleset = (struct baleen_ruleset){ .n_rules = rules->n_rules,
 						 .default_drop = rules->default_drop,
 						 .dry_run = rules->dry_run,
-						 .sample_interval_ns = rules->sample_interval_ns };
+						 .sample_interval_ns = rules->sample_interval_ns,
+						 .max_bytes = rules->max_bytes };
 	memset(step->filter, 0, sizeof(step->filter));
 	for (u32 i = 0; i < rules->n_rules && !err; i++)
 		err = prepare_rule(deploy, step, i, error);
-	return err;
+	/* Here already, so that a trial is told, and no map is made. */
+	return err ? err :
+		     baleen_ruleset_fits(&step->ruleset,
+					 deploy->has_xdp ? &deploy->xdp.config : NULL, error);
 }
 
 void baleen_deploy_step_free(struct baleen_deploy_step *step)

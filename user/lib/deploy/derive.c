@@ -281,6 +281,10 @@ static int build(struct derivation *work, struct baleen_filter *filter)
 		.key_spec = work->rule->key_spec,
 		.kind = work->rule->kind,
 		.fpp = work->rule->fpp,
+		/* More is not built at all; what the device may have of it is asked when all of its
+		 * rules are there (baleen_ruleset_fits()).
+		 */
+		.max_bytes = baleen_rule_store_max_bytes(work->state),
 	};
 	int err = guard_set(work, set);
 

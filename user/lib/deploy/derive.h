@@ -67,7 +67,7 @@ struct baleen_derived {
  * taken as it is; else it is edited (edit.h), and refused where it keeps too
  * little for that.
  *
- * Return: 0; -EINVAL, -EOPNOTSUPP, -ENOSPC, -E2BIG, -ENOMEM; a negative errno.
+ * Return: 0; -EINVAL, -EOPNOTSUPP, -ENOSPC, -E2BIG, -ERANGE, -ENOMEM; a negative errno.
  */
 int baleen_derive(const struct baleen_rule_store *state, const struct baleen_stored_rule *rule,
 		  u64 now_ms, struct baleen_filter *filter, struct baleen_derived *derived,

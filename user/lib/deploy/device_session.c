@@ -217,7 +217,7 @@ static int count_removed(struct baleen_device_session *session, struct baleen_fe
 		      0;
 	if (err || !baleen_rule_removes_special(rule))
 		return err;
-	err = baleen_feed_judge(&session->deploy.state, rule, NULL, &version, error);
+	err = baleen_feed_judge(&session->deploy.state, rule, NULL, false, &version, error);
 	if (err)
 		return err;
 	if (version.feed.n_special && !version.now.n_entries && !source->allows_empty)

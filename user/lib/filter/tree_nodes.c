@@ -20,6 +20,10 @@ u64 baleen_tree_add_blocks(struct baleen_tree_maker *maker, u64 n)
 	tree->n_blocks += n;
 	if (maker->is_counting || tree->n_blocks <= room)
 		return at;
+	if (tree->n_blocks > maker->max_blocks) {
+		maker->is_full = true;
+		return 0;
+	}
 	room = tree->n_blocks + tree->n_blocks / 2;
 	block = realloc(tree->block, room * sizeof(*tree->block));
 	if (!block) {

@@ -96,7 +96,8 @@ struct baleen_tree_group {
  * @bounds: content of it
  * @is_counting: no block is written, and trees of lower halves, which are always the same,
  *               are left out
- * @is_full: there is no memory for more of them
+ * @max_blocks: most blocks
+ * @is_full: there is no memory for more of them, or there may be none
  * @interval: room for the intervals of a group
  * @low_interval: and for those of a tree of lower halves
  */
@@ -104,6 +105,7 @@ struct baleen_tree_maker {
 	struct baleen_tree *tree;
 	const struct baleen_bounds *bounds;
 	bool is_counting;
+	u64 max_blocks;
 	bool is_full;
 	struct baleen_tree_interval *interval;
 	struct baleen_tree_interval *low_interval;

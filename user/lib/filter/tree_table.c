@@ -189,10 +189,12 @@ static size_t most_low(const struct baleen_bounds *bounds)
 	return (size_t)most + 1;
 }
 
-int baleen_tree_make(const struct baleen_bounds *bounds, struct baleen_tree *tree)
+int baleen_tree_make(const struct baleen_bounds *bounds, u64 max_blocks, struct baleen_tree *tree)
 {
 	u32 bits = first_bits(bounds->n);
-	struct baleen_tree_maker maker = { .tree = tree, .bounds = bounds };
+	struct baleen_tree_maker maker = { .tree = tree,
+					   .bounds = bounds,
+					   .max_blocks = max_blocks };
 	int err = 0;
 
 	*tree = (struct baleen_tree){ .group_bits = bits };
@@ -203,10 +205,10 @@ int baleen_tree_make(const struct baleen_bounds *bounds, struct baleen_tree *tre
 		make_all(&maker, bounds);
 	else
 		maker.is_full = true;
-	if (maker.is_full)
-		err = -ENOMEM;
-	else if (tree->n_blocks > BALEEN_TREE_LINES)
+	if (tree->n_blocks > max_blocks)
 		err = -E2BIG;
+	else if (maker.is_full)
+		err = -ENOMEM;
 	free(maker.interval);
 	free(maker.low_interval);
 	return err;

@@ -13,11 +13,12 @@
 /**
  * baleen_tree_make() - lay out a tree
  * @bounds: content of the tree
+ * @max_blocks: most blocks behind its index, BALEEN_TREE_LINES or fewer
  * @tree: filled in; free with baleen_tree_free(), also on failure
  *
- * Return: 0, -ENOMEM, or -E2BIG when indexes cannot number so many blocks.
+ * Return: 0, -ENOMEM, or -E2BIG for more blocks; how many there would be at least is in @tree.
  */
-int baleen_tree_make(const struct baleen_bounds *bounds, struct baleen_tree *tree);
+int baleen_tree_make(const struct baleen_bounds *bounds, u64 max_blocks, struct baleen_tree *tree);
 
 /**
  * baleen_tree_free() - free what was allocated

@@ -282,6 +282,8 @@ static int put(int fd, const char *device, const struct baleen_ruleset *ruleset,
 	struct baleen_dev_rule rule[BALEEN_MAX_RULES];
 	int err = baleen_ruleset_check(ruleset, error);
 
+	if (!err)
+		err = baleen_ruleset_fits(ruleset, NULL, error);
 	for (u32 i = 0; i < ruleset->n_rules && !err; i++)
 		err = encode_rule(&ruleset->rule[i], &rule[i], error);
 	if (err)

@@ -165,12 +165,14 @@ struct baleen_list_problem {
  * @data: passed to @on_bad
  * @ends_with_nul: strings end with NUL bytes, and newlines are part of them
  * @is_private: not everybody who sees messages may see what stands in the list
+ * @max_entries: reading ends with -E2BIG when there are more; 0 for any number
  */
 struct baleen_list_reader {
 	void (*on_bad)(void *data, const struct baleen_list_problem *problem);
 	void *data;
 	bool ends_with_nul;
 	bool is_private;
+	u64 max_entries;
 };
 
 /**
@@ -198,7 +200,7 @@ int baleen_list_problem_fail(const struct baleen_list_problem *problem, struct b
  * baleen_list_finish() settles; bad lines are reported in theirs, one at a time, by any
  * of the threads.
  *
- * Return: 0, -ENOMEM, or the negative errno of a failed read.
+ * Return: 0, -ENOMEM, -E2BIG, or the negative errno of a failed read.
  */
 int baleen_list_read(struct baleen_list *list, int fd, const char *name,
 		     const struct baleen_list_reader *reader, struct baleen_error *error);

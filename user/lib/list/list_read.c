@@ -37,11 +37,17 @@ static void report(const struct baleen_list_reader *reader, const char *name, u6
 	reader->on_bad(reader->data, &problem);
 }
 
-/* Return: 0, -ENOMEM, or the errno of read(). */
+static u64 most_of(const struct baleen_list_reader *reader)
+{
+	return reader && reader->max_entries ? reader->max_entries : ~0ull;
+}
+
+/* Return: 0, -ENOMEM, -E2BIG, or the errno of read(). */
 static int read_strings(struct baleen_list *list, int fd, const char *name,
 			const struct baleen_list_reader *reader)
 {
 	bool has_cr = !reader || !reader->ends_with_nul;
+	u64 most = most_of(reader);
 	struct baleen_lines lines;
 	u64 number = 0;
 	int ret = baleen_lines_start(&lines, fd, has_cr ? '\n' : '\0');
@@ -60,6 +66,8 @@ static int read_strings(struct baleen_list *list, int fd, const char *name,
 				entry.length = baleen_string_length(entry.text, entry.length);
 			if (baleen_list_append_string(list, entry.text, entry.length))
 				ret = -ENOMEM;
+			else if (list->n_listed > most)
+				ret = -E2BIG;
 		}
 	}
 	list->n_lines += number;
@@ -71,6 +79,7 @@ static int read_strings(struct baleen_list *list, int fd, const char *name,
 static int read_entries(struct baleen_list *list, struct baleen_scanner *scan, const char *name,
 			const struct baleen_list_reader *reader)
 {
+	u64 most = most_of(reader);
 	struct baleen_entry entry;
 	int ret;
 
@@ -80,6 +89,8 @@ static int read_entries(struct baleen_list *list, struct baleen_scanner *scan, c
 			report(reader, name, scan->line, &entry);
 		}
 		ret = baleen_list_append(list, &entry);
+		if (!ret && list->n_listed > most)
+			ret = -E2BIG;
 		if (ret)
 			break;
 	}
@@ -97,6 +108,7 @@ static int read_entries(struct baleen_list *list, struct baleen_scanner *scan, c
  * @reader: the caller's
  * @list: gets what the first thread reads
  * @more: gets what each of the others reads: the list is sorted later
+ * @n_listed: entries of all of them, of blocks that are done
  */
 struct reading {
 	struct baleen_blocks blocks;
@@ -104,19 +116,26 @@ struct reading {
 	const struct baleen_list_reader *reader;
 	struct baleen_list *list;
 	struct baleen_list more[BALEEN_MAX_THREADS];
+	_Atomic u64 n_listed;
 };
 
-/* Return: 0 or -ENOMEM. */
-static int parse_block(struct baleen_list *list, struct baleen_scanner *scan)
+/* Return: 0, -ENOMEM, or -E2BIG when the block has more entries than there is room for. */
+static int parse_block(struct reading *reading, struct baleen_list *list,
+		       struct baleen_scanner *scan)
 {
+	u64 before = list->n_listed, n_done = reading->n_listed, most = most_of(reading->reader);
+	u64 room = most > n_done ? most - n_done : 0;
 	struct baleen_entry entry;
 	int err = 0;
 
 	while (!err && baleen_scanner_next(scan, &entry) > 0) {
 		list->n_bad += entry.kind == BALEEN_ENTRY_BAD;
 		err = baleen_list_append(list, &entry);
+		if (!err && list->n_listed - before > room)
+			err = -E2BIG;
 	}
-	return err;
+	reading->n_listed += list->n_listed - before;
+	return !err && reading->n_listed > most ? -E2BIG : err;
 }
 
 static void tell_bad(const struct reading *reading, struct baleen_scanner *scan)
@@ -144,7 +163,7 @@ static void read_blocks(void *data, u32 number, u32 thread)
 		struct baleen_scanner scan = baleen_scanner_of_block(&lines, key_spec, first),
 				      again;
 
-		err = parse_block(list, &scan);
+		err = parse_block(reading, list, &scan);
 		if (list->n_bad > n_bad) {
 			again = baleen_scanner_of_block(&lines, key_spec,
 							baleen_blocks_wait(&reading->blocks,
@@ -156,11 +175,13 @@ static void read_blocks(void *data, u32 number, u32 thread)
 	baleen_lines_stop(&lines);
 }
 
-/* Return: 0, -ENOMEM, or the errno of read(). */
+/* Return: 0, -ENOMEM, -E2BIG, or the errno of read(). */
 static int read_by_threads(struct baleen_list *list, int fd, const char *name,
 			   const struct baleen_list_reader *reader)
 {
-	struct reading reading = { .name = name, .reader = reader, .list = list };
+	struct reading reading = {
+		.name = name, .reader = reader, .list = list, .n_listed = list->n_listed
+	};
 	int err;
 
 	baleen_blocks_start(&reading.blocks, fd, '\n');
@@ -191,6 +212,9 @@ int baleen_list_read(struct baleen_list *list, int fd, const char *name,
 		err = read_by_threads(list, fd, name, reader);
 	else if (!(err = baleen_scanner_start(&scan, fd, list->key_spec)))
 		err = read_entries(list, &scan, name, reader);
+	if (err == -E2BIG)
+		return baleen_fail(error, E2BIG, "%s: more than %llu entries", name,
+				   (unsigned long long)reader->max_entries);
 	return err ? baleen_fail(error, -err, "%s: %s", name, strerror(-err)) : 0;
 }
 

@@ -29,6 +29,7 @@
  *        that the two can be listed and merged
  * @keep: take over the tables of this filter that cannot be listed, by their
  *        hashes, and its seed; may be NULL. Their keys count in the capacity
+ * @max_bytes: most bytes of the filter; 0 for any number
  * @planned: where to put the header as it was planned, without places of what these keys
  *           needed beyond that; may be NULL. Of a new geometry: not with @like and @keep
  */
@@ -43,6 +44,7 @@ struct baleen_build_options {
 	u64 capacity;
 	const struct baleen_image *like;
 	const struct baleen_filter *keep;
+	u64 max_bytes;
 	struct baleen_image *planned;
 };
 

@@ -6,6 +6,7 @@
 
 #include "filter/plan.h"
 #include "ops/layout.h"
+#include "util/memory.h"
 
 /* --- split ---------------------------------------------------------------- */
 
@@ -101,14 +102,17 @@ static int hosts_as_prefixes(struct baleen_layout *parts)
 	return 0;
 }
 
-static int make_tree(struct baleen_layout *parts)
+static int make_tree(struct baleen_layout *parts, u64 max_bytes)
 {
+	u64 max_blocks = BALEEN_TREE_LINES;
 	struct baleen_bounds bounds;
 	int err = baleen_bounds_make(&parts->entries, &bounds);
 
 	if (err)
 		return err;
-	err = baleen_tree_make(&bounds, &parts->tree);
+	if (max_bytes && max_bytes / BALEEN_BLOCK_BYTES < max_blocks)
+		max_blocks = max_bytes / BALEEN_BLOCK_BYTES;
+	err = baleen_tree_make(&bounds, max_blocks, &parts->tree);
 	baleen_bounds_free(&bounds);
 	return err;
 }
@@ -134,7 +138,7 @@ static int split(const struct baleen_list *list, const struct baleen_build_optio
 	if (!err && list->n_ip6 && like && like->table[BALEEN_IP6_STEMS].kind)
 		err = hosts_as_prefixes(parts);
 	if (!err && parts->entries.n)
-		err = make_tree(parts);
+		err = make_tree(parts, options->max_bytes);
 	return err;
 }
 
@@ -156,11 +160,24 @@ static int keep_hashes(const struct baleen_filter *keep, struct baleen_layout *p
 	return err;
 }
 
+static int refuse_bytes(const struct baleen_build_options *options, u64 n_bytes,
+			struct baleen_error *error)
+{
+	char what[BALEEN_NAME_BYTES + sizeof("rule ''")];
+
+	snprintf(what, sizeof(what), "rule '%.*s'", BALEEN_NAME_BYTES - 1,
+		 options->name ? options->name : "");
+	return baleen_memory_refuse(what, n_bytes, options->max_bytes, error);
+}
+
 int baleen_layout_make(const struct baleen_list *list, const struct baleen_build_options *options,
 		       struct baleen_layout *parts, struct baleen_error *error)
 {
 	int err = split(list, options, parts);
+	u64 n_bytes = parts->tree.n_blocks * BALEEN_BLOCK_BYTES;
 
+	if (err == -E2BIG && options->max_bytes && n_bytes > options->max_bytes)
+		return refuse_bytes(options, n_bytes, error);
 	if (err == -E2BIG)
 		return baleen_fail(error, E2BIG, "too many IPv6 prefixes for one filter");
 	if (err)
@@ -283,5 +300,10 @@ int baleen_layout_plan(const struct baleen_layout *parts,
 		err = plan_tables(parts, &shaped, fpp, image, error);
 	if (!err)
 		err = plan_empty(&shaped, fpp, image, error);
-	return err ? err : baleen_tables_place(image, error);
+	if (!err)
+		err = baleen_tables_place(image, error);
+	if (!err && options->max_bytes &&
+	    (u64)image->n_blocks * BALEEN_BLOCK_BYTES > options->max_bytes)
+		err = refuse_bytes(options, (u64)image->n_blocks * BALEEN_BLOCK_BYTES, error);
+	return err;
 }

@@ -45,7 +45,7 @@ struct baleen_layout {
  * @parts: filled in; to be freed also on failure
  * @error: filled in on failure
  *
- * Return: 0, -ENOMEM, or what reading the hashes of options->keep fails with.
+ * Return: 0, -ENOMEM, -E2BIG, -ERANGE, or what reading the hashes of options->keep fails with.
  */
 int baleen_layout_make(const struct baleen_list *list, const struct baleen_build_options *options,
 		       struct baleen_layout *parts, struct baleen_error *error);
@@ -72,7 +72,7 @@ u64 baleen_layout_count(const struct baleen_layout *parts);
  * @image: filled in: tables in their places, key, name
  * @error: filled in on failure
  *
- * Return: 0; -EINVAL for a list of other keys or a rate out of reach; -E2BIG.
+ * Return: 0; -EINVAL for a list of other keys or a rate out of reach; -E2BIG; -ERANGE.
  */
 int baleen_layout_plan(const struct baleen_layout *parts,
 		       const struct baleen_build_options *options, double fpp,

@@ -5,10 +5,11 @@
 #include <stdio.h>
 
 #include "state/feed_guard.h"
+#include "util/memory.h"
 
 #define ALL_IP4 4294967296.0
 
-static const char *const space_name[] = { "the IPv4 space", "the global IPv6 space" };
+static const char *const space_name[] = { "the IPv4 space", "the allocated IPv6 space" };
 
 struct baleen_feed_limits baleen_feed_limits_default(void)
 {
@@ -32,27 +33,50 @@ static u64 count_ip4(const struct baleen_list *list)
 	return n;
 }
 
-/* The share of 2000::/3 that a prefix covers. */
+/* The share of the allocated /64s that a prefix of a /64 at most covers, in 2000::/3. */
 static double share_of(const struct baleen_prefix6 *prefix)
 {
 	if (prefix->length >= 3)
-		return prefix->hi >> 61 == 1 ? exp2(3 - prefix->length) : 0;
+		return prefix->hi >> 61 == 1 ? exp2(prefix->length < 64 ? 64 - prefix->length : 0) /
+						       BALEEN_ALLOCATED_NET6 :
+					       0;
 	/* 2000::/3 is the second eighth of all addresses. */
-	return prefix->hi >> 62 == 0 ? 1 : 0;
+	return prefix->hi >> 62 == 0 ? exp2(61) / BALEEN_ALLOCATED_NET6 : 0;
+}
+
+/* /64s of addresses and prefixes inside them: a /64 that has several is one. */
+struct inner {
+	u64 hi;
+	u64 n;
+};
+
+static void add_inner(struct inner *inner, u64 hi)
+{
+	if (hi >> 61 != 1 || (inner->n && inner->hi == hi))
+		return;
+	inner->hi = hi;
+	inner->n++;
 }
 
 /* Along the nesting: an entry says the contrary of the next wider one, so what
- * it covers is added or taken away again.
+ * it covers is added or taken away again. An exception inside a /64 leaves the rest of it.
  */
 static double share_of_ip6(const struct baleen_list *list)
 {
+	struct inner inner = { 0 };
 	double share = 0;
 
 	for (size_t i = 0; i < list->n_ip6; i++)
-		share += list->ip6[i].hi >> 61 == 1 ? exp2(3 - 128) : 0;
-	for (size_t i = 0; i < list->n_prefix6; i++)
-		share += (list->prefix6[i].is_exception ? -1 : 1) * share_of(&list->prefix6[i]);
-	return share;
+		add_inner(&inner, list->ip6[i].hi);
+	for (size_t i = 0; i < list->n_prefix6; i++) {
+		const struct baleen_prefix6 *prefix = &list->prefix6[i];
+
+		if (prefix->length <= 64)
+			share += (prefix->is_exception ? -1 : 1) * share_of(prefix);
+		else if (!prefix->is_exception)
+			add_inner(&inner, prefix->hi);
+	}
+	return share + inner.n / BALEEN_ALLOCATED_NET6;
 }
 
 static bool is_empty(const struct baleen_list *list)
@@ -87,6 +111,20 @@ void baleen_feed_find_widest(const struct baleen_list *list, struct baleen_feed_
 			      (struct baleen_key){ .domain = BALEEN_IP6,
 						   .hi = list->prefix6[i].hi,
 						   .lo = list->prefix6[i].lo });
+}
+
+/* --- entries --- */
+
+u64 baleen_feed_max_entries(const struct baleen_feed_limits *limits, u64 memory_bytes)
+{
+	return limits->max_entries ?: memory_bytes / BALEEN_FEED_ENTRY_BYTES;
+}
+
+int baleen_feed_refuse_entries(u64 n, bool is_all, u64 max, struct baleen_error *error)
+{
+	return baleen_fail(error, ERANGE, "%s%llu entries: more than max-entries %llu allows",
+			   is_all ? "" : "at least ", (unsigned long long)n,
+			   (unsigned long long)max);
 }
 
 /* --- judging --- */
@@ -133,6 +171,8 @@ static int fail_few(const struct judging *judging, const struct baleen_feed_coun
 
 static int check_coverage(const struct judging *judging, double share, bool is_ip6)
 {
+	/* 100 % is no limit. */
+	share = fmin(share, 1);
 	if (share <= judging->limits->max_coverage)
 		return 0;
 	*judging->excess = is_ip6 ? BALEEN_EXCESS_IP6 : BALEEN_EXCESS_IP4;
@@ -141,8 +181,10 @@ static int check_coverage(const struct judging *judging, double share, bool is_i
 			   space_name[is_ip6], 100 * judging->limits->max_coverage);
 }
 
-static int check_growth(const struct judging *judging, double grown, bool is_ip6)
+static int check_growth(const struct judging *judging, double before, double now, bool is_ip6)
 {
+	double grown = fmin(now, 1) - fmin(before, 1);
+
 	if (grown <= judging->limits->max_growth)
 		return 0;
 	*judging->excess = is_ip6 ? BALEEN_EXCESS_GROWN_IP6 : BALEEN_EXCESS_GROWN_IP4;
@@ -152,24 +194,44 @@ static int check_growth(const struct judging *judging, double grown, bool is_ip6
 		100 * grown, space_name[is_ip6], 100 * judging->limits->max_growth);
 }
 
+/* A list of a line does not become one of a million: nobody has looked at these. */
+static int check_grown_entries(const struct judging *judging, u64 before, u64 now)
+{
+	u64 most =
+		before > BALEEN_FEED_GROWN_ENTRIES / 10 ? 10 * before : BALEEN_FEED_GROWN_ENTRIES;
+
+	if (judging->limits->max_entries || now <= most)
+		return 0;
+	return baleen_fail(judging->error, ERANGE,
+			   "%llu entries after %llu: more than %s (max-entries %llu allows them)",
+			   (unsigned long long)now, (unsigned long long)before,
+			   most == BALEEN_FEED_GROWN_ENTRIES ? "100000" : "ten times as many",
+			   (unsigned long long)now);
+}
+
 int baleen_feed_check(const struct baleen_feed_limits *limits,
 		      const struct baleen_feed_counts *before, const struct baleen_feed_counts *now,
 		      enum baleen_feed_excess *excess, struct baleen_error *error)
 {
 	const struct judging judging = { limits, excess, error };
+	u64 most = baleen_feed_max_entries(limits, baleen_memory_total());
 	int err;
 
 	*excess = BALEEN_N_EXCESSES;
 	if (now->n_entries < limits->min_entries)
 		return fail_few(&judging, now);
+	if (now->n_entries > most)
+		return baleen_feed_refuse_entries(now->n_entries, true, most, error);
 	err = check_coverage(&judging, now->n_ip4 / ALL_IP4, false);
 	if (!err)
 		err = check_coverage(&judging, now->ip6_share, true);
 	if (err || !before)
 		return err;
-	err = check_growth(&judging, ((double)now->n_ip4 - before->n_ip4) / ALL_IP4, false);
+	err = check_growth(&judging, before->n_ip4 / ALL_IP4, now->n_ip4 / ALL_IP4, false);
 	if (!err)
-		err = check_growth(&judging, now->ip6_share - before->ip6_share, true);
+		err = check_growth(&judging, before->ip6_share, now->ip6_share, true);
+	if (!err)
+		err = check_grown_entries(&judging, before->n_entries, now->n_entries);
 	if (!err)
 		err = check_shrink(&judging, before->n_entries, now->n_entries, "entries");
 	if (!err)

@@ -2,6 +2,10 @@
 /*
  * Is a new version of a feed too poor, too much, or too much at once, to be put in
  * force?
+ *
+ * IPv6 is counted in /64s, what one host has: an address is one, too. The space that they are
+ * a share of is what IANA has given to the regional registries, eight /12s. 2000::/3 is 64
+ * times as large, and all that networks announce would be a thousandth of it.
  */
 #ifndef BALEEN_FEED_GUARD_H
 #define BALEEN_FEED_GUARD_H
@@ -14,11 +18,13 @@
  * @min_entries: fewest entries
  * @max_shrink: greatest share of its entries or IPv4 addresses that it may lose
  *              from one version to the next, 0 to 1
- * @max_coverage: greatest share of the IPv4 space, or of what is given out of
- *                IPv6 (2000::/3), that it may cover, 0 to 1
+ * @max_coverage: greatest share of the IPv4 space, or of the allocated /64s of IPv6, that it
+ *                may cover, 0 to 1
  * @max_growth: greatest share of the same space that a version may cover beyond what
  *              the one before it covers, 0 to 1
  * @keep_special: special-purpose ranges (special.h) are not taken out
+ * @max_entries: most entries; 0 for as many as the machine's memory is for, and of a version
+ *               that follows another ten times as many as that has, or BALEEN_FEED_GROWN_ENTRIES
  */
 struct baleen_feed_limits {
 	u64 min_entries;
@@ -26,14 +32,28 @@ struct baleen_feed_limits {
 	double max_coverage;
 	double max_growth;
 	bool keep_special;
+	u64 max_entries;
 };
+
+/* The allocated /64s: of a /9. */
+#define BALEEN_ALLOCATED_NET6 36028797018963968.0
+
+/* An entry for so many bytes of the machine's memory. Of 1.5 million IPv6 prefixes each took 207
+ * bytes of user memory while they were read, sorted and laid out, and 80 in the kernel, twice
+ * while old and new filter are there: 370 of these 1024.
+ */
+#define BALEEN_FEED_ENTRY_BYTES 1024
+
+/* A list may become so long at once, however short it was. */
+#define BALEEN_FEED_GROWN_ENTRIES 100000
 
 /**
  * struct baleen_feed_counts - the size of a feed
  * @n_entries: as listed, without those that others make superfluous; 0 when
  *             nothing is left of them
  * @n_ip4: IPv4 addresses
- * @ip6_share: share of 2000::/3, 0 to 1
+ * @ip6_share: /64s of 2000::/3 that it touches, as a share of the allocated ones; above 1 for
+ *             more than these
  * @n_special: entries in special-purpose ranges that were taken out before
  */
 struct baleen_feed_counts {
@@ -50,6 +70,26 @@ struct baleen_feed_counts {
  * thousandth of it at once, no special-purpose ranges.
  */
 struct baleen_feed_limits baleen_feed_limits_default(void);
+
+/**
+ * baleen_feed_max_entries() - most entries of a list that is being read
+ * @limits: limits of the feed
+ * @memory_bytes: baleen_memory_total()
+ *
+ * Return: what the limits say, or one for each BALEEN_FEED_ENTRY_BYTES.
+ */
+u64 baleen_feed_max_entries(const struct baleen_feed_limits *limits, u64 memory_bytes);
+
+/**
+ * baleen_feed_refuse_entries() - more entries than that, as an error
+ * @n: how many, or how many had been read
+ * @is_all: all have been read
+ * @max: baleen_feed_max_entries()
+ * @error: filled in: the figure and the bound
+ *
+ * Return: -ERANGE.
+ */
+int baleen_feed_refuse_entries(u64 n, bool is_all, u64 max, struct baleen_error *error);
 
 /**
  * baleen_feed_count() - measure a feed
@@ -99,8 +139,8 @@ void baleen_feed_find_widest(const struct baleen_list *list, struct baleen_feed_
  * @now: the new version
  * @excess: filled in on refusal
  * @error: filled in on refusal: the figure, the limit and its option
- *         (min-entries, max-coverage, max-growth or max-shrink), without the feed's
- *         name
+ *         (min-entries, max-entries, max-coverage, max-growth or max-shrink), without the
+ *         feed's name
  *
  * What covers too much is told as that, though it may have swallowed other entries.
  *

@@ -13,14 +13,17 @@
 #include "state/protected.h"
 #include "util/fd.h"
 #include "util/foreign.h"
+#include "util/memory.h"
 
 /**
  * struct contents - what is in a feed
+ * @max_entries: more are not read; 0 for any number
  * @list: its entries; empty when an image keeps too little to be listed
  * @n_special: entries in special-purpose ranges, taken out of @list
  * @counts: of what is left
  */
 struct contents {
+	u64 max_entries;
 	struct baleen_list list;
 	u64 n_special;
 	struct baleen_feed_counts counts;
@@ -40,6 +43,16 @@ static int measure(const struct baleen_stored_rule *rule, struct contents *conte
 	return 0;
 }
 
+/* @n: entries so far, or all */
+static int refuse_entries(const struct contents *contents, const char *name, u64 n, bool is_all,
+			  struct baleen_error *error)
+{
+	struct baleen_error why;
+	int err = baleen_feed_refuse_entries(n, is_all, contents->max_entries, &why);
+
+	return baleen_fail(error, -err, "%.600s: refused: %s", name, why.text);
+}
+
 /* --- formats ------------------------------------------------------------------ */
 
 static int read_image(const struct baleen_stored_rule *rule, int fd, const char *name,
@@ -54,6 +67,8 @@ static int read_image(const struct baleen_stored_rule *rule, int fd, const char 
 		err = baleen_fail(error, EINVAL,
 				  "%.600s: its keys are other ones than those of rule '%s'", name,
 				  rule->name);
+	else if (contents->max_entries && filter.image.n_entries > contents->max_entries)
+		err = refuse_entries(contents, name, filter.image.n_entries, true, error);
 	else
 		err = baleen_filter_to_list(&filter, &contents->list, NULL);
 	if (!err)
@@ -74,10 +89,13 @@ static int read_list(const struct baleen_stored_rule *rule, int fd, const char *
 		     const struct baleen_feed *feed, bool is_public, struct contents *contents,
 		     struct baleen_error *error)
 {
-	const struct baleen_list_reader reader = { .is_private = !is_public };
+	const struct baleen_list_reader reader = { .is_private = !is_public,
+						   .max_entries = contents->max_entries };
 	int err = baleen_feed_read(fd, name, &feed->wanted, rule->key_spec, &reader,
 				   &contents->list, error);
 
+	if (err == -E2BIG)
+		return refuse_entries(contents, name, contents->max_entries + 1, false, error);
 	if (!err && *feed->file && !contents->list.n_listed && rule->limits.min_entries)
 		err = baleen_fail(error, EINVAL,
 				  "%.600s: not a single key in a file of a directory (min-entries "
@@ -159,11 +177,14 @@ static void compare_last(const struct baleen_rule_store *state,
 }
 
 int baleen_feed_judge(const struct baleen_rule_store *state, const struct baleen_stored_rule *rule,
-		      const struct baleen_feed *last, struct baleen_feed_version *version,
-		      struct baleen_error *error)
+		      const struct baleen_feed *last, bool has_bound,
+		      struct baleen_feed_version *version, struct baleen_error *error)
 {
 	struct baleen_feed *feed = &version->feed;
-	struct contents now = { 0 };
+	struct contents now = { .max_entries =
+					has_bound ? baleen_feed_max_entries(&rule->limits,
+									    baleen_memory_total()) :
+						    0 };
 	struct stat stat;
 	int err;
 

@@ -63,17 +63,18 @@ struct baleen_feed_version {
  * @state: has the last good copy; may be NULL without @last
  * @rule: that the feed is of
  * @last: the feed as it is; NULL when it has no copy
+ * @has_bound: a list with more entries than the limits of the rule allow is not read to its end
  * @version: its fd was received; format, counts, n_added and n_removed are filled in
  * @error: filled in on failure: names the feed
  *
  * Special-purpose ranges are taken out before anything is counted, where the
- * rule has them taken out. The limits of the rule are not asked.
+ * rule has them taken out. Other limits of the rule are not asked.
  *
- * Return: 0; -EINVAL for what cannot be read; -ENOMEM; a negative errno.
+ * Return: 0; -EINVAL for what cannot be read; -ERANGE; -ENOMEM; a negative errno.
  */
 int baleen_feed_judge(const struct baleen_rule_store *state, const struct baleen_stored_rule *rule,
-		      const struct baleen_feed *last, struct baleen_feed_version *version,
-		      struct baleen_error *error);
+		      const struct baleen_feed *last, bool has_bound,
+		      struct baleen_feed_version *version, struct baleen_error *error);
 
 /**
  * baleen_feed_name_widest() - say which line covers most

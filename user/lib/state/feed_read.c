@@ -99,7 +99,9 @@ static int read_lines(int fd, const char *name, bool skip_bad,
 	struct first_bad first = { .reader = reader };
 	const struct baleen_list_reader noting = { .on_bad = note_bad,
 						   .data = &first,
-						   .is_private = !reader || reader->is_private };
+						   .is_private = !reader || reader->is_private,
+						   .max_entries =
+							   reader ? reader->max_entries : 0 };
 	int err = baleen_list_read(list, fd, name, &noting, error);
 
 	if (!err && list->n_bad && !skip_bad)
@@ -111,9 +113,17 @@ static int read_lines(int fd, const char *name, bool skip_bad,
 	return err;
 }
 
-static int read_set(int fd, const char *name, struct baleen_list *list, struct baleen_error *error)
+/* Its head says how many there are. */
+static int read_set(int fd, const char *name, u64 max_entries, struct baleen_list *list,
+		    struct baleen_error *error)
 {
-	int err = baleen_set_copy_list(fd, name, list, error);
+	struct baleen_set_head head;
+	int err;
+
+	if (max_entries && baleen_set_copy_head(fd, &head) && head.n_entries > max_entries)
+		return baleen_fail(error, E2BIG, "%s: more than %llu entries", name,
+				   (unsigned long long)max_entries);
+	err = baleen_set_copy_list(fd, name, list, error);
 
 	return !err && baleen_list_finish(list) ? baleen_no_memory(error) : err;
 }
@@ -126,7 +136,7 @@ int baleen_feed_read(int fd, const char *name, const struct baleen_feed_source *
 	int lines, err;
 
 	if (baleen_feed_set_is(wanted->source)) {
-		err = read_set(fd, name, &read, error);
+		err = read_set(fd, name, reader ? reader->max_entries : 0, &read, error);
 	} else {
 		err = open_lines(fd, name, wanted, !reader || reader->is_private, &lines, error);
 		if (err)

@@ -141,8 +141,8 @@ static int judge(const struct source *source, struct baleen_feed_version *versio
 	}
 	version->outcome = row && baleen_feed_has_copy(row) ? BALEEN_FEED_CHANGED : BALEEN_FEED_NEW;
 	err = baleen_feed_judge(source->ask->state, source->ask->rule,
-				version->outcome == BALEEN_FEED_CHANGED ? row : NULL, version,
-				&why);
+				version->outcome == BALEEN_FEED_CHANGED ? row : NULL,
+				!source->ask->ignores_limits, version, &why);
 	if (err == -ENOMEM)
 		return baleen_no_memory(source->error);
 	if (err)

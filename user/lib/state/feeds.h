@@ -241,8 +241,8 @@ int baleen_feed_open_lines(const struct baleen_rule_store *state, const struct b
  * @list: filled in with a finished list
  * @error: filled in on failure: the first bad line, if that is why
  *
- * Return: 0; -EINVAL for bad lines, unless they may be skipped; -ENOMEM; a negative
- * errno.
+ * Return: 0; -EINVAL for bad lines, unless they may be skipped; -E2BIG for more than the reader's
+ * max_entries; -ENOMEM; a negative errno.
  */
 int baleen_feed_read(int fd, const char *name, const struct baleen_feed_source *wanted,
 		     u32 key_spec, const struct baleen_list_reader *reader,

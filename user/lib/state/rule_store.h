@@ -128,6 +128,7 @@ struct baleen_stored_rule {
  * @guard_sessions: enum baleen_session_guard
  * @health: command that says whether the host is well after a new generation of a signed set
  *          (deploy/trial.h): path and arguments with newlines between; empty for none
+ * @max_bytes: as in struct baleen_ruleset
  */
 struct baleen_stored_rules {
 	u32 n_rules;
@@ -141,6 +142,7 @@ struct baleen_stored_rules {
 	char never_names[BALEEN_NEVER_NAMES_BYTES];
 	u32 guard_sessions;
 	char health[BALEEN_COMMAND_BYTES];
+	u64 max_bytes;
 };
 
 /* Most hosts have a whole /64, and whoever is banned moves on in it. */
@@ -261,6 +263,15 @@ bool baleen_rules_accept_bans(const struct baleen_stored_rules *rules);
  * Return: enum baleen_session_guard; the default when it cannot be read.
  */
 u32 baleen_rule_store_guard_sessions(const struct baleen_rule_store *state);
+
+/**
+ * baleen_rule_store_max_bytes() - most bytes that a filter may take to be built
+ * @state: opened
+ *
+ * Return: max-memory, or, where that is less, what there may be without it: a rule may have more
+ * than its device was left with, and is to become smaller.
+ */
+u64 baleen_rule_store_max_bytes(const struct baleen_rule_store *state);
 
 /**
  * baleen_rule_store_open() - open the state of a device

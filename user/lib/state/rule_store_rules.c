@@ -9,6 +9,7 @@
 
 #include "key/key_spec.h"
 #include "state/rule_store.h"
+#include "state/rule_store_schema.h"
 #include "state/sql.h"
 #include "xdp/limit_words.h"
 #include "xdp/qualifiers.h"
@@ -145,6 +146,7 @@ static bool read_rule(sqlite3_stmt *row, struct baleen_stored_rule *rule)
 		return false;
 	rule->trial_of = sqlite3_column_int64(row, 18);
 	rule->accept_fpp = sqlite3_column_double(row, 19);
+	rule->limits.max_entries = sqlite3_column_int64(row, 20);
 	if (sqlite3_column_type(row, 17) != SQLITE_NULL && !read_fleet(row, 17, &rule->fleet))
 		return false;
 	return !rule_fault(rule);
@@ -161,7 +163,8 @@ static int read_rules(const struct baleen_rule_store *state, struct baleen_store
 		" (SELECT value FROM text WHERE text.name = 'widen ' || rule.name),"
 		" (SELECT value FROM text WHERE text.name = 'fleet ' || rule.name),"
 		" (SELECT value FROM text WHERE text.name = 'trial ' || rule.name),"
-		" (SELECT value FROM text WHERE text.name = 'accept-fpp ' || rule.name)"
+		" (SELECT value FROM text WHERE text.name = 'accept-fpp ' || rule.name),"
+		" (SELECT value FROM text WHERE text.name = 'max-entries ' || rule.name)"
 		" FROM rule ORDER BY place";
 	struct baleen_sql_rows rows = baleen_sql_ask(state, sql, error, NULL, 0);
 
@@ -182,7 +185,8 @@ static int read_policy(const struct baleen_rule_store *state, struct baleen_stor
 		"SELECT default_drop, dry_run, sample_interval_ns, mode, place, never_path,"
 		" (SELECT value FROM text WHERE name = '" GUARD_SESSIONS "'),"
 		" coalesce((SELECT value FROM text WHERE name = '" NEVER_NAMES "'), ''),"
-		" coalesce((SELECT value FROM text WHERE name = '" HEALTH "'), '')"
+		" coalesce((SELECT value FROM text WHERE name = '" HEALTH "'), ''),"
+		" (SELECT value FROM text WHERE name = '" BALEEN_TEXT_MAX_MEMORY "')"
 		" FROM policy";
 	struct baleen_sql_rows rows = baleen_sql_ask(state, sql, error, NULL, 0);
 	sqlite3_stmt *row = rows.row;
@@ -194,6 +198,7 @@ static int read_policy(const struct baleen_rule_store *state, struct baleen_stor
 		rules->mode = read_u32(row, 3);
 		rules->attach_type = read_u32(row, 4);
 		rules->guard_sessions = read_u32(row, 6);
+		rules->max_bytes = sqlite3_column_int64(row, 9);
 		if (!baleen_sql_column(row, 5, rules->never_path, sizeof(rules->never_path)) ||
 		    !baleen_sql_column(row, 7, rules->never_names, sizeof(rules->never_names)) ||
 		    !baleen_sql_column(row, 8, rules->health, sizeof(rules->health)) ||
@@ -365,7 +370,7 @@ static int check_limits(const struct baleen_rule_store *state,
 static int write_text_of(struct baleen_rule_store *state, const char *what, const char *rule,
 			 double number, double usual, struct baleen_error *error)
 {
-	char name[BALEEN_NAME_BYTES + sizeof("max-growth ")], value[32];
+	char name[BALEEN_NAME_BYTES + sizeof("max-entries ")], value[32];
 
 	snprintf(name, sizeof(name), "%s%s", what, rule);
 	snprintf(value, sizeof(value), "%.17g", number);
@@ -419,7 +424,8 @@ static int write_texts(struct baleen_rule_store *state, const struct baleen_stor
 		" OR name GLOB 'ban-width *' OR name GLOB 'max-growth *'"
 		" OR name GLOB 'widen *' OR name GLOB 'fleet *'"
 		" OR name = '" GUARD_SESSIONS "'"
-		" OR name GLOB 'trial *' OR name GLOB 'accept-fpp *'"
+		" OR name = '" BALEEN_TEXT_MAX_MEMORY "'"
+		" OR name GLOB 'trial *' OR name GLOB 'accept-fpp *' OR name GLOB 'max-entries *'"
 		" OR ((name GLOB 'access *' OR name GLOB 'hold *' OR name GLOB 'signed *'"
 		" OR name GLOB 'rollout *' OR name GLOB 'manifest *')"
 		" AND NOT EXISTS (SELECT 1 FROM feed"
@@ -428,6 +434,8 @@ static int write_texts(struct baleen_rule_store *state, const struct baleen_stor
 
 	if (!err)
 		err = write_text_of(state, GUARD_SESSIONS, "", rules->guard_sessions, 0, error);
+	if (!err)
+		err = write_text_of(state, BALEEN_TEXT_MAX_MEMORY, "", rules->max_bytes, 0, error);
 	if (!err)
 		err = baleen_rule_store_set_text(state, NEVER_NAMES,
 						 *rules->never_names ? rules->never_names : NULL,
@@ -451,6 +459,9 @@ static int write_texts(struct baleen_rule_store *state, const struct baleen_stor
 			err = write_text_of(state, "max-growth ", rule->name,
 					    rule->limits.max_growth,
 					    baleen_feed_limits_default().max_growth, error);
+		if (!err)
+			err = write_text_of(state, "max-entries ", rule->name,
+					    rule->limits.max_entries, 0, error);
 		if (!err)
 			err = write_widen(state, rule, error);
 		if (!err)

@@ -14,6 +14,9 @@
 /* Known to the database as its user_version; 0 until the first commit. */
 #define BALEEN_RULE_STORE_SCHEMA_TEXT "2"
 
+/* Name of a text that several files ask for. */
+#define BALEEN_TEXT_MAX_MEMORY "max-memory"
+
 /* A single entry is found by its address: `first` is 4 and the IPv4 address, 6 and
  * the IPv6 address, or a key of several fields as text; `last` is the same of the
  * last address, and empty for one address alone. So IPv4 sorts before IPv6, and a

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Named texts of a state. */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "state/rule_store.h"
+#include "state/rule_store_schema.h"
 #include "state/sql.h"
+#include "util/memory.h"
 
 int baleen_rule_store_get_text(const struct baleen_rule_store *state, const char *name, char **text)
 {
@@ -34,4 +37,15 @@ int baleen_rule_store_set_text(struct baleen_rule_store *state, const char *name
 				     BALEEN_SQL_VALUES(baleen_sql_text(name)));
 	return baleen_sql_do(state, "INSERT OR REPLACE INTO text VALUES (?, ?)", NULL, error,
 			     BALEEN_SQL_VALUES(baleen_sql_text(name), baleen_sql_text(text)));
+}
+
+u64 baleen_rule_store_max_bytes(const struct baleen_rule_store *state)
+{
+	char *text = NULL;
+	u64 asked = 0;
+
+	if (!baleen_rule_store_get_text(state, BALEEN_TEXT_MAX_MEMORY, &text) && text)
+		asked = strtoull(text, NULL, 10);
+	free(text);
+	return asked > baleen_memory_bound(0) ? asked : baleen_memory_bound(0);
 }

@@ -206,7 +206,7 @@ static int check(const struct baleen_ruleset *ruleset, struct baleen_error *erro
 		if (ruleset->rule[i].live != BALEEN_RULE_NEW || !ruleset->rule[i].filter)
 			err = baleen_fail(error, EINVAL, "rule '%s' continues another",
 					  ruleset->rule[i].name);
-	return err;
+	return err ? err : baleen_ruleset_fits(ruleset, NULL, error);
 }
 
 static int configure(struct baleen_config *config, const char *device, int ifindex,

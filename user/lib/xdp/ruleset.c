@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The rules of a device as a value. */
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "filter/recent.h"
 #include "key/key_spec.h"
 #include "xdp/limit_words.h"
 #include "xdp/qualifiers.h"
+#include "util/memory.h"
 #include "xdp/ruleset.h"
 
 const char *baleen_action_text(u32 action)
@@ -132,6 +134,40 @@ int baleen_ruleset_check(const struct baleen_ruleset *ruleset, struct baleen_err
 	for (u32 i = 0; i < ruleset->n_rules && !err; i++)
 		err = check_rule(ruleset, i, error);
 	return err;
+}
+
+static u64 rule_bytes(const struct baleen_ruleset_rule *rule, const struct baleen_config *live)
+{
+	if (rule->filter)
+		return (u64)rule->filter->image.n_blocks * BALEEN_BLOCK_BYTES;
+	return live && rule->live != BALEEN_RULE_NEW ?
+		       (u64)live->rule[rule->live].image.n_blocks * BALEEN_BLOCK_BYTES :
+		       0;
+}
+
+int baleen_ruleset_fits(const struct baleen_ruleset *ruleset, const struct baleen_config *live,
+			struct baleen_error *error)
+{
+	u64 max = baleen_memory_bound(ruleset->max_bytes), sum = 0, before = 0, most = 0;
+	char what[BALEEN_NAME_BYTES + sizeof("rule '' and others")];
+	u32 largest = 0;
+
+	for (u32 i = 0; i < ruleset->n_rules; i++) {
+		u64 n_bytes = rule_bytes(&ruleset->rule[i], live);
+
+		sum += n_bytes;
+		if (n_bytes > most) {
+			most = n_bytes;
+			largest = i;
+		}
+	}
+	for (u32 i = 0; live && i < live->n_rules; i++)
+		before += (u64)live->rule[i].image.n_blocks * BALEEN_BLOCK_BYTES;
+	if (sum <= max || sum <= before)
+		return 0;
+	snprintf(what, sizeof(what), "rule '%s'%s", ruleset->rule[largest].name,
+		 sum > most ? " and others" : "");
+	return baleen_memory_refuse(what, sum, max, error);
 }
 
 int baleen_ruleset_keeps_keys(const struct baleen_ruleset *ruleset, const char *device,

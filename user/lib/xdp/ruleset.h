@@ -47,6 +47,7 @@ struct baleen_ruleset_rule {
  * @default_drop: drop frames that no rule decides, except vital ones
  * @dry_run: count what would be dropped, drop nothing
  * @sample_interval_ns: least time between two events; 0 for no events
+ * @max_bytes: most bytes that its filters may take, as baleen_memory_bound() is asked
  */
 struct baleen_ruleset {
 	struct baleen_ruleset_rule rule[BALEEN_MAX_RULES];
@@ -54,6 +55,7 @@ struct baleen_ruleset {
 	bool default_drop;
 	bool dry_run;
 	u64 sample_interval_ns;
+	u64 max_bytes;
 };
 
 /**
@@ -128,6 +130,19 @@ void baleen_ruleset_move(struct baleen_ruleset *ruleset, u32 from, u32 to);
  * of them have.
  */
 int baleen_ruleset_check(const struct baleen_ruleset *ruleset, struct baleen_error *error);
+
+/**
+ * baleen_ruleset_fits() - is there memory for its filters?
+ * @ruleset: checked
+ * @live: the constants of the device; NULL when it has none
+ * @error: filled in on failure: the rule that takes most, all bytes, and the bound
+ *
+ * What takes no more than the device has is let through: a ban that ends, a rule that goes.
+ *
+ * Return: 0 or -ERANGE.
+ */
+int baleen_ruleset_fits(const struct baleen_ruleset *ruleset, const struct baleen_config *live,
+			struct baleen_error *error);
 
 /**
  * baleen_ruleset_keeps_keys() - do rules that go on keep what their counters are about?

@@ -176,6 +176,8 @@ int baleen_xdp_update(struct baleen_xdp *xdp, const struct baleen_ruleset *rules
 	err = baleen_ruleset_check(ruleset, error);
 	if (!err)
 		err = check_live(xdp, ruleset, error);
+	if (!err)
+		err = baleen_ruleset_fits(ruleset, &xdp->config, error);
 	if (err)
 		return err;
 	baleen_loaded_init(&loaded);
