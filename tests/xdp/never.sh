@@ -185,6 +185,7 @@ try_wide()
 		is "$how: not in it" "$(has 64.1.2.3 2000::1)" PP
 		check "$how: forced" baleen add --force veth-b:bad 64.0.0.0/2
 		is "$how: is" "$(has 64.1.2.3)" D
+		check "$how: no more" baleen del veth-b:bad 64.0.0.0/2
 		is "$how: what is as wide as it may be" "$(fed "add 4.0.0.0/8")$(fed "add 2a00::/32")" okok
 	done
 	check_status "a ban" 1 baleen ban 128.0.0.0/1

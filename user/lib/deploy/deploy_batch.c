@@ -51,6 +51,7 @@ static struct baleen_gate make_gate(struct work *work)
 		.asker = batch->asker,
 		.forces = batch->forces,
 		.narrows = batch->narrows,
+		.replaces = batch->snapshot_of ?: batch->flush_of,
 		.cuts_sessions = batch->cuts_sessions,
 		.sessions = work->rows.rules.guard_sessions,
 		.host = batch->host ? batch->host : &work->own_host,

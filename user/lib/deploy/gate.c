@@ -5,14 +5,16 @@
 #include <string.h>
 
 #include "deploy/gate.h"
+#include "list/list_combine.h"
+#include "state/feeds.h"
 
 /**
  * struct row - what the door is to one who asks; baleen.8 has this table
  * @is_open: all passes: what comes was there before
  * @may_narrow: an entry that covers what is protected is taken, and what is protected stays out
  *              of the filter; otherwise it is refused
- * @may_force: its word lets through what is too wide, and, in a rule by hand, the addresses of
- *             the host
+ * @may_force: its word lets through what is too wide or covers too much, and, in a rule by hand,
+ *             the addresses of the host
  */
 static const struct row {
 	bool is_open;
@@ -51,6 +53,7 @@ int baleen_gate_open(struct baleen_gate *gate)
 void baleen_gate_close(struct baleen_gate *gate)
 {
 	baleen_protected_free(&gate->protected);
+	baleen_list_free(&gate->counted);
 	baleen_host_free(&gate->own_host);
 }
 
@@ -108,20 +111,91 @@ static int add_key(struct baleen_gate *gate, const struct baleen_rule_entry *ent
 
 /* --- width ------------------------------------------------------------------- */
 
-static bool is_wide(const struct baleen_rule_entry *entry)
+/* More addresses than a prefix of that length has: a range need not be aligned. */
+static bool is_wider(const struct baleen_rule_entry *entry, u32 ip4_length, u32 ip6_length)
 {
 	struct baleen_span span, prefix;
 	const char *ignored;
-	u32 shortest;
 
 	if (baleen_span_parse(entry->key, strlen(entry->key), &span, &ignored))
 		return false;
-	shortest = span.is_ip6 ? BALEEN_GATE_IP6_LENGTH : BALEEN_GATE_IP4_LENGTH;
-	prefix = baleen_span_prefix(&span, shortest);
-	/* As many addresses as one of that length has, or fewer: a range need not be aligned. */
+	prefix = baleen_span_prefix(&span, span.is_ip6 ? ip6_length : ip4_length);
 	if (span.is_ip6)
 		return span.last.hi - span.first.hi > prefix.last.hi - prefix.first.hi;
 	return span.last.lo - span.first.lo > prefix.last.lo - prefix.first.lo;
+}
+
+static bool is_too_wide(const struct baleen_rule_entry *entry)
+{
+	return is_wider(entry, BALEEN_GATE_IP4_LENGTH, BALEEN_GATE_IP6_LENGTH);
+}
+
+/* --- coverage ------------------------------------------------------------------ */
+
+static bool is_counted(const struct baleen_gate *gate, const struct baleen_rule_entry *entry)
+{
+	return gate->rule->limits.max_coverage < 1 && !may_force(gate) &&
+	       is_wider(entry, BALEEN_GATE_COUNTED_LENGTH + 1, 0);
+}
+
+static int add_fed(const struct baleen_feed *feed, void *data)
+{
+	*(u64 *)data += feed->n_ip4;
+	return 0;
+}
+
+static int add_counted(const struct baleen_rule_entry *entry, void *data)
+{
+	struct baleen_gate *gate = data;
+
+	if (gate->replaces && (!*gate->replaces || !strcmp(gate->replaces, entry->origin)))
+		return 0;
+	return add_key(gate, entry, &gate->counted);
+}
+
+static int load_coverage(struct baleen_gate *gate)
+{
+	int err;
+
+	if (gate->has_coverage)
+		return 0;
+	gate->counted = (struct baleen_list){ .key_spec = BALEEN_KEY_SRC };
+	err = baleen_feeds_each(gate->state, gate->rule->name, add_fed, &gate->n_fed, gate->error);
+	if (!err)
+		err = baleen_rule_entries_wide(gate->state, gate->rule->name,
+					       BALEEN_GATE_COUNTED_LENGTH, add_counted, gate,
+					       gate->error);
+	if (!err && baleen_list_finish(&gate->counted))
+		err = baleen_no_memory(gate->error);
+	gate->has_coverage = !err;
+	return err;
+}
+
+/* @keys: the entry, which counts from here on if it may come. What is there already is renewed,
+ * however much there is.
+ */
+static int ask_coverage(struct baleen_gate *gate, const struct baleen_list *keys,
+			enum baleen_gate_answer *answer, struct baleen_protected *protected)
+{
+	double share, most = gate->rule->limits.max_coverage;
+	struct baleen_list more;
+	u64 n_more;
+	int err = load_coverage(gate);
+
+	if (err)
+		return err;
+	if (baleen_list_combine(keys, &gate->counted, BALEEN_SET_DIFFERENCE, &more))
+		return baleen_no_memory(gate->error);
+	n_more = baleen_feed_count(&more).n_ip4;
+	baleen_list_free(&more);
+	share = (gate->n_fed + baleen_feed_count(&gate->counted).n_ip4 + n_more) / 4294967296.0;
+	if (!n_more || share <= most)
+		return baleen_list_unite(&gate->counted, keys) ? baleen_no_memory(gate->error) : 0;
+	*answer = BALEEN_GATE_COVERAGE;
+	snprintf(protected->what, sizeof(protected->what),
+		 "covers %.1f %% of the IPv4 space: more than max-coverage %g%% allows",
+		 100 * share, 100 * most);
+	return 0;
 }
 
 /* --- answers ----------------------------------------------------------------- */
@@ -138,7 +212,7 @@ int baleen_gate_meets(struct baleen_gate *gate, const struct baleen_rule_entry *
 	if (!gate->guards)
 		return 0;
 	while (!err && (entry = next(data))) {
-		*meets |= is_wide(entry);
+		*meets |= is_wider(entry, BALEEN_GATE_COUNTED_LENGTH + 1, BALEEN_GATE_IP6_LENGTH);
 		err = add_key(gate, entry, &keys);
 	}
 	if (!err && baleen_list_finish(&keys))
@@ -175,7 +249,7 @@ int baleen_gate_ask(struct baleen_gate *gate, struct baleen_rule_entry *entry,
 	enum baleen_gate_answer found = BALEEN_GATE_OPEN;
 	int err = 0;
 
-	if (gate->guards && is_wide(entry) && !may_force(gate)) {
+	if (gate->guards && is_too_wide(entry) && !may_force(gate)) {
 		*answer = BALEEN_GATE_WIDE;
 		return 0;
 	}
@@ -185,6 +259,9 @@ int baleen_gate_ask(struct baleen_gate *gate, struct baleen_rule_entry *entry,
 		err = baleen_no_memory(gate->error);
 	if (!err && gate->guards)
 		err = ask_protected(gate, &keys, &found, protected);
+	if (!err && gate->guards && is_counted(gate, entry) &&
+	    (found == BALEEN_GATE_OPEN || found == BALEEN_GATE_NARROWED))
+		err = ask_coverage(gate, &keys, &found, protected);
 	baleen_list_free(&keys);
 	if (err)
 		return err;
@@ -206,6 +283,11 @@ const char *baleen_gate_text(enum baleen_gate_answer answer,
 	if (answer == BALEEN_GATE_WIDE) {
 		snprintf(text, BALEEN_GATE_TEXT, "wider than a /%d of IPv4 or a /%d of IPv6",
 			 BALEEN_GATE_IP4_LENGTH, BALEEN_GATE_IP6_LENGTH);
+		return text;
+	}
+	if (answer == BALEEN_GATE_COVERAGE) {
+		snprintf(text, BALEEN_GATE_TEXT, "with the rest of its rule it %s",
+			 protected->what);
 		return text;
 	}
 	switch (protected->role) {

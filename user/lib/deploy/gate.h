@@ -17,6 +17,11 @@
 #define BALEEN_GATE_IP4_LENGTH 8
 #define BALEEN_GATE_IP6_LENGTH 32
 
+/* Prefixes of this length and shorter ones count for max-coverage: 250,000 longer ones make a
+ * /3. Of IPv6 it takes two million /32s to reach a quarter of the space.
+ */
+#define BALEEN_GATE_COUNTED_LENGTH 20
+
 /**
  * enum baleen_asker - who wants an entry
  * @BALEEN_ASKER_TYPED: a person, by a command
@@ -42,6 +47,8 @@ enum baleen_asker {
  * @BALEEN_GATE_PROTECTED: it is protected itself, or all of it is
  * @BALEEN_GATE_COVERS: it covers what is protected
  * @BALEEN_GATE_WIDE: it is shorter than BALEEN_GATE_IP4_LENGTH or BALEEN_GATE_IP6_LENGTH
+ * @BALEEN_GATE_COVERAGE: with it, feeds and wide entries of the rule cover more IPv4 addresses
+ *                        than its max-coverage allows one feed
  */
 enum baleen_gate_answer {
 	BALEEN_GATE_OPEN,
@@ -49,6 +56,7 @@ enum baleen_gate_answer {
 	BALEEN_GATE_PROTECTED,
 	BALEEN_GATE_COVERS,
 	BALEEN_GATE_WIDE,
+	BALEEN_GATE_COVERAGE,
 };
 
 /**
@@ -58,6 +66,7 @@ enum baleen_gate_answer {
  * @asker: who asks
  * @forces: with --force
  * @narrows: with --narrow
+ * @replaces: entries of this origin go when the new ones come, "" for all; NULL for none
  * @cuts_sessions: peers of TCP sessions may be banned
  * @sessions: whose peers are guarded
  * @host: addresses of this host, surveyed if they are not yet; NULL for a survey of the door's
@@ -66,8 +75,11 @@ enum baleen_gate_answer {
  * @guards: there is something to be asked about
  * @own_host: the survey, when @host is NULL
  * @protected: what is protected
+ * @has_coverage: the next two are there: asked for by the first entry that counts
+ * @n_fed: IPv4 addresses of the rule's feeds; what several have counts as often
+ * @counted: wide entries of the rule, and those that were let in
  *
- * All but the last three are given.
+ * All from @guards on are the door's.
  */
 struct baleen_gate {
 	const struct baleen_rule_store *state;
@@ -75,6 +87,7 @@ struct baleen_gate {
 	enum baleen_asker asker;
 	bool forces;
 	bool narrows;
+	const char *replaces;
 	bool cuts_sessions;
 	enum baleen_session_guard sessions;
 	struct baleen_host *host;
@@ -82,6 +95,9 @@ struct baleen_gate {
 	bool guards;
 	struct baleen_host own_host;
 	struct baleen_protected_set protected;
+	bool has_coverage;
+	u64 n_fed;
+	struct baleen_list counted;
 };
 
 /**
@@ -103,7 +119,7 @@ void baleen_gate_close(struct baleen_gate *gate);
  * @gate: opened
  * @entry: the next entry; NULL at the end
  * @data: passed to @entry
- * @meets: filled in: some hold what is protected, or are too wide
+ * @meets: filled in: some hold what is protected, or are wide
  *
  * Most batches hold nothing of it, and are asked about as a whole.
  *
@@ -132,7 +148,8 @@ const char *baleen_gate_text(enum baleen_gate_answer answer,
  * @gate: opened
  * @entry: the entry, no exception; what it yields to is filled in
  * @answer: filled in
- * @protected: filled in where the answer is about it: the first that it covers
+ * @protected: filled in where the answer is about it: the first that it covers; of
+ *             BALEEN_GATE_COVERAGE its @what: figure and bound
  *
  * Return: 0 or a negative errno.
  */

@@ -204,6 +204,24 @@ u64 baleen_rule_entries_count(const struct baleen_rule_store *state, const char 
 u64 baleen_rule_entries_ending(const struct baleen_rule_store *state, const char *rule);
 
 /**
+ * baleen_rule_entries_wide() - IPv4 prefixes up to a length, and all ranges
+ * @state: opened, a transaction included
+ * @rule: name of a rule
+ * @length: of the longest of these prefixes
+ * @visit: called with each, ended ones among them, but no exceptions; a nonzero return ends
+ *         the walk
+ * @data: passed to @visit
+ * @error: filled in on failure
+ *
+ * By index: hosts cost nothing.
+ *
+ * Return: 0, what @visit returned, or a negative errno.
+ */
+int baleen_rule_entries_wide(const struct baleen_rule_store *state, const char *rule, u32 length,
+			     int (*visit)(const struct baleen_rule_entry *entry, void *data),
+			     void *data, struct baleen_error *error);
+
+/**
  * baleen_rule_entries_yield() - does any entry yield to what is protected?
  * @state: opened
  * @rule: name of the rule

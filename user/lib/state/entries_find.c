@@ -292,3 +292,26 @@ int baleen_rule_entries_inside(const struct baleen_rule_store *state, const char
 	}
 	return baleen_sql_end(&rows);
 }
+
+int baleen_rule_entries_wide(const struct baleen_rule_store *state, const char *rule, u32 length,
+			     int (*visit)(const struct baleen_rule_entry *entry, void *data),
+			     void *data, struct baleen_error *error)
+{
+	static const char sql[] =
+		"SELECT " BALEEN_RULE_ENTRY_COLUMNS " FROM single INDEXED BY single_net"
+		" WHERE rule = " RULE " AND length IS NOT NULL AND length >= ?2 AND length <= ?3"
+		" AND is_exception = 0";
+	struct baleen_sql_rows rows =
+		baleen_sql_ask(state, sql, error,
+			       BALEEN_SQL_VALUES(baleen_sql_text(rule),
+						 baleen_sql_number(BALEEN_RULE_ENTRY_RANGE),
+						 baleen_sql_number(length)));
+	struct baleen_rule_entry entry;
+
+	while (baleen_sql_next(&rows)) {
+		rows.ret = baleen_entry_row(state, rows.row, &entry, error);
+		if (!rows.ret)
+			rows.ret = visit(&entry, data);
+	}
+	return baleen_sql_end(&rows);
+}
