@@ -15,6 +15,7 @@
 #include <cmocka.h>
 
 #include "lists.h"
+#include "util/threads.h"
 
 #define IPSUM "../shared/data/lists/ipsum.txt"
 #define SECOND_FIELD "more fields than the key has"
@@ -743,6 +744,77 @@ static int run_ipsum(void)
 	return 0;
 }
 
+/* --- a bound ---------------------------------------------------------------- */
+
+/* Entries that are held when reading ends; @err is how it ends. */
+static u64 read_bounded(const char *text, size_t n_bytes, u64 max_entries, int err)
+{
+	const struct baleen_list_reader reader = { .max_entries = max_entries };
+	struct baleen_list list = { 0 };
+	struct baleen_error error = { "" };
+	int fd = open_bytes(text, n_bytes);
+	u64 n;
+
+	assert_int_equal(baleen_list_read(&list, fd, "some.txt", &reader, &error), err);
+	assert_int_equal(strncmp(error.text, "some.txt: more than ", 20) == 0, err == -E2BIG);
+	close(fd);
+	n = list.n_listed;
+	baleen_list_free(&list);
+	return n;
+}
+
+static void test_bound(void **state)
+{
+	static const char few[] = "192.0.2.1\n192.0.2.1\n# no entry\nbad\n2001:db8::/32\n";
+	static const char range[] = "0.0.0.1-255.255.255.254\n";
+	size_t n_bytes = 0, n_lines = 600000;
+	char *many = malloc(n_lines * 16);
+
+	assert_int_equal(read_bounded(few, strlen(few), 3, 0), 3);
+	assert_int_equal(read_bounded(few, strlen(few), 2, -E2BIG), 3);
+	assert_int_equal(read_bounded(few, strlen(few), 0, 0), 3);
+	/* 62 prefixes */
+	assert_int_equal(read_bounded(range, strlen(range), 62, 0), 62);
+	read_bounded(range, strlen(range), 61, -E2BIG);
+	assert_non_null(many);
+	for (size_t i = 0; i < n_lines; i++)
+		n_bytes +=
+			sprintf(many + n_bytes, "10.%zu.%zu.%zu\n", i >> 16, i >> 8 & 255, i & 255);
+	for (u32 n_threads = 1; n_threads <= 3; n_threads += 2) {
+		baleen_threads_set(n_threads);
+		assert_int_equal(read_bounded(many, n_bytes, n_lines, 0), n_lines);
+		read_bounded(many, n_bytes, n_lines - 1, -E2BIG);
+		/* What comes behind the bound is not held: each thread may have been at a block. */
+		assert_in_range(read_bounded(many, n_bytes, 1000, -E2BIG), 1000, 3 * 1001);
+	}
+	baleen_threads_set(0);
+	free(many);
+}
+
+static void test_host_bits(void **state)
+{
+	static const char *const with[] = { "10.1.2.3/8", "172.20.0.0/12", "0.0.0.1/0",
+					    "2001:db8::1/64", "::ffff:1.2.3.4/96" };
+	static const char *const without[] = { "10.0.0.0/8",
+					       "10.1.2.3",
+					       "10.1.2.3/32",
+					       "10.1.2.3-10.1.2.9",
+					       "2001:db8::1",
+					       "2001:db8::/64",
+					       "10.1.2.300/8",
+					       "10.1.2.3/33",
+					       "2001:db8::1/128",
+					       "",
+					       "/8" };
+
+	for (size_t i = 0; i < sizeof(with) / sizeof(with[0]); i++)
+		if (!baleen_span_has_host_bits(with[i]))
+			fail_msg("%s", with[i]);
+	for (size_t i = 0; i < sizeof(without) / sizeof(without[0]); i++)
+		if (baleen_span_has_host_bits(without[i]))
+			fail_msg("%s", without[i]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -765,6 +837,8 @@ int main(void)
 		cmocka_unit_test(test_find),
 		cmocka_unit_test(test_find_fields),
 		cmocka_unit_test(test_find_cuts),
+		cmocka_unit_test(test_bound),
+		cmocka_unit_test(test_host_bits),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL) + run_ipsum();

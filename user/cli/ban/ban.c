@@ -36,9 +36,7 @@ static int parse_key(const struct entry_change *change, const char *text, u32 ke
 	if (err)
 		return err;
 	entries->n_widened += is_widened;
-	if (is_widened && !change->json && entries->n < MAX_EXPLAINED)
-		complain("%s: %s stands for %s (say %s/128 for less)", change->target, text,
-			 entry.key, text);
+	entries->n_masked += baleen_span_has_host_bits(text + (*text == '!'));
 	return entries_append(entries,
 			      is_add(change) ? BALEEN_RULE_ENTRY_PUT : BALEEN_RULE_ENTRY_REMOVE,
 			      &entry);
@@ -51,10 +49,15 @@ static int parse_arguments(const struct entry_change *change, const struct balee
 	struct baleen_error error;
 
 	for (int i = 0; i < change->n_keys; i++) {
+		u64 n_widened = entries->n_widened;
 		int err = parse_key(change, change->key[i], rule->key_spec, width, entries, &error);
 
 		if (err < 0)
 			complain("%s", error.text);
+		if (!err && !change->json && i < MAX_EXPLAINED)
+			say_stands_for(change->target, change->key[i],
+				       &entries->change[entries->n - 1].entry,
+				       entries->n_widened > n_widened);
 		if (err)
 			return EXIT_FAILED;
 	}
@@ -92,7 +95,7 @@ static int parse_lines(const struct entry_change *change, FILE *stream, u32 key_
 		       struct entries *entries)
 {
 	const char *name = strcmp(change->file, "-") ? change->file : "stdin";
-	u64 n_bad = 0, number = 0;
+	u64 n_bad = 0, n_masked = entries->n_masked, number = 0;
 	char *line = NULL, *key;
 	size_t room = 0;
 	ssize_t n_bytes;
@@ -119,6 +122,11 @@ static int parse_lines(const struct entry_change *change, FILE *stream, u32 key_
 		return EXIT_FAILED;
 	if (n_bad)
 		complain("%s: skipped %llu bad lines", name, (unsigned long long)n_bad);
+	n_masked = entries->n_masked - n_masked;
+	if (n_masked && !change->json)
+		complain("%s: %llu prefix%s bits below %s length, which do not count", name,
+			 (unsigned long long)n_masked, n_masked == 1 ? " has" : "es have",
+			 n_masked == 1 ? "its" : "their");
 	return 0;
 }
 
@@ -175,9 +183,11 @@ int suggest_exception(const char *target, const char *key)
 int suggest_word(const struct baleen_rule_entry_change *change, const char *command,
 		 const char *target)
 {
-	const char *word = change->answer == BALEEN_GATE_COVERS ? "--narrow" :
-			   change->answer == BALEEN_GATE_WIDE	? "--force" :
-								  NULL;
+	const char *word =
+		change->answer == BALEEN_GATE_COVERS ? "--narrow" :
+		change->answer == BALEEN_GATE_WIDE || change->answer == BALEEN_GATE_COVERAGE ?
+						       "--force" :
+						       NULL;
 
 	if (!word)
 		return EXIT_FAILED;

@@ -89,9 +89,8 @@ static int make_keys(struct ban *ban)
 			     &is_widened, &error);
 
 	ban->n_keys = 1;
-	if (!err && is_widened && is_ban(ban) && !ban->json)
-		complain("%s stands for %s (say %s/128 for less)", ban->address, ban->key[0].key,
-			 ban->address);
+	if (!err && !ban->json)
+		say_stands_for(NULL, ban->address, &ban->key[0], is_widened && is_ban(ban));
 	if (!err && is_widened && !is_ban(ban))
 		err = entry_make(ban->address, BALEEN_KEY_SRC, BALEEN_BAN_WIDTH_MAX, &ban->entry,
 				 &ban->key[ban->n_keys++], &is_widened, &error);

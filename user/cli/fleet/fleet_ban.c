@@ -85,10 +85,13 @@ static int make_changes(const struct ban *ban, const struct baleen_stored_rule *
 
 	for (int i = 0; i < ban->n_keys && !err; i++) {
 		struct baleen_rule_entry entry;
+		bool is_widened;
 
 		if (entry_make(ban->key[i], rule->key_spec, baleen_rule_ban_width(rule),
-			       &ban->entry, &entry, NULL, &error))
+			       &ban->entry, &entry, &is_widened, &error))
 			return complain("%s", error.text);
+		if (!ban->is_json && !ban->n_banned && !ban->n_refused)
+			say_stands_for(NULL, ban->key[i], &entry, is_widened);
 		if (entry.is_exception)
 			return complain("'%s': a fleet has no exceptions: baleen fleet pardon",
 					ban->key[i]);

@@ -99,6 +99,20 @@ int entry_make(const char *text, u32 key_spec, u32 width, const struct entry_opt
 	return 0;
 }
 
+void say_stands_for(const char *target, const char *text, const struct baleen_rule_entry *entry,
+		    bool is_widened)
+{
+	const char *colon = target ? ": " : "";
+
+	target = target ?: "";
+	text += *text == '!';
+	if (is_widened)
+		complain("%s%s%s stands for %s (say %s/128 for less)", target, colon, text,
+			 entry->key, text);
+	else if (baleen_span_has_host_bits(text))
+		complain("%s%s%s stands for %s", target, colon, text, entry->key);
+}
+
 const char *entry_refusal(const struct baleen_rule_entry_change *change, char *text)
 {
 	return baleen_gate_text(change->answer, &change->protected, text);

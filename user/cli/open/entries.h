@@ -32,11 +32,13 @@ int entry_origin(const struct option_use *use);
  * @change: the changes
  * @n: how many
  * @n_widened: of them, lone IPv6 addresses that stand for their network
+ * @n_masked: of them, prefixes that were written with bits below their length
  */
 struct entries {
 	struct baleen_rule_entry_change *change;
 	size_t n;
 	u64 n_widened;
+	u64 n_masked;
 };
 
 /* Appends a change; 0, or EXIT_FAILED after a message when there is no memory. */
@@ -52,6 +54,12 @@ void entries_free(struct entries *entries);
  * -EINVAL with an error. */
 int entry_make(const char *text, u32 key_spec, u32 width, const struct entry_options *options,
 	       struct baleen_rule_entry *entry, bool *is_widened, struct baleen_error *error);
+
+/* Says on stderr what an address or prefix stands for when that is not what was typed: a lone IPv6
+ * address that was widened, a prefix with bits below its length. @target may be NULL.
+ */
+void say_stands_for(const char *target, const char *text, const struct baleen_rule_entry *entry,
+		    bool is_widened);
 
 /* Why a key was not added, into at least ENTRY_REFUSAL bytes; returns @text. */
 #define ENTRY_REFUSAL 512

@@ -169,6 +169,22 @@ int baleen_span_parse(const char *text, size_t length, struct baleen_span *span,
 	return ret;
 }
 
+bool baleen_span_has_host_bits(const char *text)
+{
+	const char *slash = strchr(text, '/'), *ignored;
+	struct baleen_span span;
+	struct baleen_key key;
+	char address[TEXT_ROOM];
+
+	if (!slash || (size_t)(slash - text) >= sizeof(address) ||
+	    baleen_span_parse(text, strlen(text), &span, &ignored))
+		return false;
+	memcpy(address, text, slash - text);
+	address[slash - text] = '\0';
+	return !baleen_address_parse(address, &key, &ignored) &&
+	       baleen_ip6_compare(baleen_ip6_of_key(&key), span.first);
+}
+
 bool baleen_span_holds(const struct baleen_span *span, const struct baleen_key *key)
 {
 	struct baleen_ip6 number = baleen_ip6_of_key(key);

@@ -82,6 +82,14 @@ int baleen_span_parse(const char *text, size_t length, struct baleen_span *span,
 		      const char **reason);
 
 /**
+ * baleen_span_has_host_bits() - is a prefix written with bits below its length?
+ * @text: ADDR, ADDR/LEN or ADDR-ADDR and nothing else
+ *
+ * Return: true of 10.1.2.3/8, which stands for 10.0.0.0/8.
+ */
+bool baleen_span_has_host_bits(const char *text);
+
+/**
  * baleen_span_holds() - is an address in a span?
  * @span: the span
  * @key: an address, of domain BALEEN_IP4 or BALEEN_IP6
