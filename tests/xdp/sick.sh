@@ -102,6 +102,12 @@ try_forgotten()
 {
 	fill
 	damage_header "$(state_of ad0)/state.db"
+	damage_header "$(state_of ad1)/state.db"
+	check_status "a ban where all are damaged" 1 baleen ban 198.51.100.9
+	is "names each once, and its command" "$(grep -c 'nothing changed there' "$TMP/err") $(named | paste -sd ,)" \
+		"2 baleen apply ad0,baleen apply ad1"
+	check_status "the command mends it" 3 baleen apply ad1
+	rm -r "$(kept_of "$B")"/ad1.damaged-*
 	check_status "at boot" 1 baleen restore --boot ad0
 	is "the command is named" "$(named)" "baleen apply ad0"
 	check "detach --forget" baleen detach --forget ad0

@@ -229,9 +229,13 @@ static int put(struct ban *ban)
 	const struct baleen_ban_word word = { .forces = ban->force, .narrows = ban->narrow };
 	char target[TARGET_BYTES], why[ENTRY_REFUSAL];
 	struct baleen_error error;
+	int err = baleen_bans_put(&ban->bans, &word, &refused, &error);
 
-	if (!baleen_bans_put(&ban->bans, &word, &refused, &error))
+	if (!err)
 		return 0;
+	/* Each is named at the end. */
+	if (err == -EIO && ban->bans.n_sick)
+		return EXIT_FAILED;
 	if (!refused)
 		return complain("%s: nothing changed", error.text);
 	complain("%s: '%s' not added: %s: nothing changed", target_text(ban, refused, target),
@@ -409,11 +413,12 @@ static int run(struct ban *ban, int argc, char **argv)
 		return complain("%s: write 'bans' below a rule of " BALEEN_CONF_ROOT
 				"/DEV.conf that drops, and 'baleen apply'",
 				error.text);
-	if (err)
+	if (err && !ban->bans.n_sick)
 		return complain("%s: nothing changed", error.text);
 	for (u32 i = 0; i < ban->bans.n_devices; i++)
 		session_warn_never(&ban->bans.deploy[i]);
-	err = make_keys(ban);
+	if (!err)
+		err = make_keys(ban);
 	if (!err)
 		err = change(ban);
 	if (!err)

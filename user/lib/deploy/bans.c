@@ -146,7 +146,7 @@ int baleen_bans_open(struct baleen_bans *bans, u64 timeout_ms, struct baleen_err
 	free(search.device);
 	if (!err && !opened.n_rules)
 		err = fail_all(&opened, error);
-	if (err)
+	if (err && !opened.n_sick)
 		baleen_bans_close(&opened);
 	else
 		*bans = opened;

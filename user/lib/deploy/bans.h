@@ -83,8 +83,8 @@ struct baleen_bans {
  * @timeout_ms: how long to wait for another writer of each
  * @error: filled in on failure
  *
- * Return: 0; -ENOENT when there is no such rule; else as baleen_deploy_open() when no device
- * that has one can be held.
+ * Return: 0; -ENOENT when there is no such rule; a negative errno, -EIO when no device that may
+ * have one can be held: then @bans has @sick alone, and is to be closed.
  */
 int baleen_bans_open(struct baleen_bans *bans, u64 timeout_ms, struct baleen_error *error);
 
@@ -126,7 +126,7 @@ struct baleen_ban_word {
  * was is named in its error.
  *
  * Return: 0; -EPERM when a key is withheld from a rule, as its change tells, and then no rule has
- * it; a negative errno when all devices fail.
+ * it; -EIO when all devices fail, each for the reason in @sick; a negative errno.
  */
 int baleen_bans_put(struct baleen_bans *bans, const struct baleen_ban_word *word,
 		    const struct baleen_ban_rule **refused, struct baleen_error *error);
