@@ -42,7 +42,7 @@ by_hand()
 {
 	baleen detach --forget veth-b >/dev/null 2>&1
 	printf '%s\n' 8.8.8.0/24 9.9.9.9 2a00:1::/32 >list
-	baleen attach veth-b --drop bad=list "$@" >/dev/null || bail "attach"
+	baleen attach veth-b --drop bad=list >/dev/null || bail "attach"
 }
 
 # configured [LINE...]

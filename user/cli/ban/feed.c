@@ -92,16 +92,15 @@ static void reply_ok(const struct feed *feed, const char *what)
 		reply("%s", what);
 }
 
-/* Says, too, which part of it was left out. */
+/* @narrowed: the reply, before the reason, when part of the entry was left out */
 static void reply_taken(const struct feed *feed, const struct baleen_rule_entry_change *change,
-			const char *what)
+			const char *whole, const char *narrowed)
 {
 	char why[ENTRY_REFUSAL], text[ENTRY_REFUSAL + 32];
-	bool is_narrowed = change->answer == BALEEN_GATE_NARROWED;
 
-	snprintf(text, sizeof(text), "%s%s%s", what, is_narrowed ? " narrowed " : "",
-		 is_narrowed ? entry_refusal(change, why) : "");
-	reply_ok(feed, text);
+	if (change->answer == BALEEN_GATE_NARROWED)
+		snprintf(text, sizeof(text), "%s %s", narrowed, entry_refusal(change, why));
+	reply_ok(feed, change->answer == BALEEN_GATE_NARROWED ? text : whole);
 }
 
 static void reply_to(struct feed *feed, const struct baleen_rule_entry_change *change)
@@ -109,8 +108,8 @@ static void reply_to(struct feed *feed, const struct baleen_rule_entry_change *c
 	char why[ENTRY_REFUSAL];
 
 	switch (change->result) {
-	case 0: reply_taken(feed, change, "ok"); break;
-	case -EEXIST: reply_taken(feed, change, "ok renewed"); break;
+	case 0: reply_taken(feed, change, "ok", "ok narrowed"); break;
+	case -EEXIST: reply_taken(feed, change, "ok renewed", "ok renewed narrowed"); break;
 	case -ENOENT: reply("ok absent"); break;
 	default: feed->failed = true; reply("refused %s", entry_refusal(change, why));
 	}
@@ -417,9 +416,9 @@ const struct command feed_command = {
 		"A lone IPv6 address stands for its /64, or as ban-width says. Lines that are there\n"
 		"together are made together. Each line has a reply on stdout, in order, when it is in\n"
 		"force and on disk:\n"
-		"  ok | ok narrowed WHY | ok renewed | ok absent, refused WHY, bad WHY, failed WHY; within begin and\n"
-		"  commit only commit and bad lines have one. 'ok, not kept: disk full' is in force,\n"
-		"  and comes to the disk when there is room\n"
+		"  ok | ok narrowed WHY | ok renewed | ok absent, refused WHY, bad WHY, failed WHY;\n"
+		"  within begin and commit only commit and bad lines have one. 'ok, not kept: disk full'\n"
+		"  is in force, and comes to the disk when there is room\n"
 		"Peers of TCP sessions may be banned: who is banned often still has one open.\n",
 	.options = options,
 	.run = run,
