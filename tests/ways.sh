@@ -97,7 +97,7 @@ judge_replies()
 	answer=ok
 	! grep -q narrowed "$TMP/said" || answer=narrowed
 	! grep -q '^refused' "$TMP/said" || answer=refused
-	! grep -qE '^(failed|bad|baleen:)' "$TMP/said" || answer=failed
+	! grep -vE '^baleen: warning:' "$TMP/said" | grep -qE '^(failed|bad|baleen:)' || answer=failed
 }
 
 # next_sentinel: an address that was not asked for yet. It comes behind the keys, and in order: once
@@ -249,6 +249,8 @@ way_update()
 {
 	lines_of "$TMP/feed" "${BASE[@]}" "$@"
 	say "${ENTER[@]}" "$BALEEN" update "$DEV" "${FORCE[@]}"
+	# Half an answer of a name is a failure that is told, and changes what it did answer.
+	! grep -q 'what it did answer is withheld' "$TMP/said" || answer=ok
 }
 
 set_up_set()
@@ -484,7 +486,7 @@ way_limit()
 	until_true is_limit_done && answer=ok
 	cat "$TMP/baleend.log" >>"$TMP/said"
 	! grep -q narrowed "$TMP/said" || answer=narrowed
-	! grep -q 'not banned' "$TMP/said" || answer=refused
+	! grep -qE 'not banned|cannot ban' "$TMP/said" || answer=refused
 }
 
 # Host 1 publishes, host 2 has the device.

@@ -293,7 +293,8 @@ promise_rate()
 	[[ $column != */conf ]] || mapfile -t keys < <(printf '9.20.%s\n' {1..5}.{1..240})
 	mapfile -t innocent < <(printf '9.%s.9\n' {21..24}.{1..250})
 	"way_$way" "${keys[@]}"
-	[ "$answer" = refused ] || has DD "${keys[0]}" "${keys[-1]}" || return
+	# A program that feeds is told that it failed.
+	[[ $answer =~ ^(refused|failed)$ ]] || has DD "${keys[0]}" "${keys[-1]}" || return
 	n=$(fates_of "${innocent[@]}" | tr -cd D | wc -c)
 	[ "$n" -le 40 ] || fails "$n of 1000 innocents are dropped"
 }

@@ -228,8 +228,7 @@ static int complete(struct baleen_never_answer *answer, const char *before, cons
 	}
 	free(answer->addresses);
 	answer->addresses = text;
-	snprintf(answer->failure, sizeof(answer->failure), "%s", why);
-	answer->failure[strcspn(answer->failure, "\n")] = '\0';
+	snprintf(answer->failure, sizeof(answer->failure), "%.*s", (int)strcspn(why, "\n"), why);
 	return 0;
 }
 
