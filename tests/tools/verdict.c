@@ -40,6 +40,8 @@ static void frame_make(struct frame *frame, const char *source)
 	if (inet_pton(AF_INET6, source, &address) == 1) {
 		frame->ether.ether_type = htons(ETHERTYPE_IPV6);
 		frame->ip6.ip6_vfc = 6 << 4;
+		/* Known to be no TCP; extension headers of zeros would hide what is behind them. */
+		frame->ip6.ip6_nxt = IPPROTO_NONE;
 		memcpy(&frame->ip6.ip6_src, &address, 16);
 	} else if (inet_pton(AF_INET, source, &address) == 1) {
 		frame->ether.ether_type = htons(ETHERTYPE_IP);

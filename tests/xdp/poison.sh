@@ -24,6 +24,8 @@ ip -n "$B" route add default via 11.66.0.9
 
 export BALEEN_STATE_DIR=$TMP/state BALEEN_RUN_DIR=$TMP/run BALEEN_CONF_DIR=$TMP/conf
 mkdir "$TMP/conf" "$TMP/files"
+# Messages quote a list that everybody may read.
+chmod 755 "$TMP"
 unset http_proxy https_proxy all_proxy no_proxy ALL_PROXY HTTPS_PROXY NO_PROXY
 FEED=$TMP/files/feed
 SESSION=$ROOT/build/tools/session

@@ -13,6 +13,7 @@
 #include "state/protected.h"
 #include "util/fd.h"
 #include "util/foreign.h"
+#include "util/url.h"
 #include "util/memory.h"
 
 /**
@@ -212,6 +213,7 @@ void baleen_feed_name_widest(const struct baleen_feed_version *version, size_t n
 	const struct baleen_feed_version *widest = NULL;
 	size_t used = strlen(error->text);
 	struct baleen_list_line line;
+	bool is_shown;
 
 	for (size_t i = 0; i < n; i++)
 		if (version[i].fd >= 0 && version[i].feed.format != BALEEN_FEED_IMAGE &&
@@ -220,8 +222,10 @@ void baleen_feed_name_widest(const struct baleen_feed_version *version, size_t n
 	if (!widest || baleen_feed_find_line(widest->fd, &widest->feed, key_spec,
 					     &widest->widest[excess].key, &line))
 		return;
+	/* No file of this host comes by a URL, and what was read as addresses is no secret. */
+	is_shown = widest->is_public || baleen_url_is(widest->feed.wanted.source);
 	baleen_foreign_format(error->text + used, sizeof(error->text) - used,
 			      "; widest: %.300s%sline %llu%s%s", widest->feed.file,
 			      *widest->feed.file ? " " : "", (unsigned long long)line.number,
-			      widest->is_public ? ", " : "", widest->is_public ? line.text : "");
+			      is_shown ? ", " : "", is_shown ? line.text : "");
 }
