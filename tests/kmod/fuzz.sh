@@ -10,7 +10,7 @@ cd "$(dirname "$0")/../.." || exit 2
 source tests/kmod/host.sh
 source tests/kmod/fuzz-images.sh
 
-read -ra kernels <<<"${FUZZ_KERNELS:-${kernels[*]}}"
+read -ra kernels <<<"${FUZZ_KERNELS:-6.1 6.12}"
 make_fuzz_images
 for kernel in "${kernels[@]}"; do
 	VM_TIMEOUT=$((${FUZZ_SECONDS:-300} + 600)) \
