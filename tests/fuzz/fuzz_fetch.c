@@ -122,7 +122,9 @@ static void hear(int fd, bool is_elsewhere)
 		if (strstr(request, "\r\n\r\n"))
 			break;
 	}
-	check(!is_elsewhere || (!strstr(request, "secret") && !strcasestr(request, "auth")));
+	/* By their headers: an ETag may be of the same letters. */
+	check(!is_elsewhere ||
+	      (!strcasestr(request, "\nX-Token:") && !strcasestr(request, "\nAuthorization:")));
 }
 
 static void *serve(void *data)
