@@ -130,8 +130,8 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 
 /* --- a client -------------------------------------------------------------- */
 
-/* Return: bytes of the answers, until the server hangs up or is silent; -1 when other programs have
- * taken all ports.
+/* Return: bytes of the answers, until the server hangs up or is silent; -1 when all ports are
+ * taken, or the clock of libFuzzer, whose handler restarts no call, came in between.
  */
 static ssize_t ask(const char *text, size_t n_bytes, size_t n_piece, u32 silence_ms, u8 *answer)
 {
@@ -147,20 +147,22 @@ static ssize_t ask(const char *text, size_t n_bytes, size_t n_piece, u32 silence
 
 	check(fd >= 0);
 	if (connect(fd, (const struct sockaddr *)&to, sizeof(to))) {
-		check(errno == EADDRNOTAVAIL);
+		check(errno == EADDRNOTAVAIL || errno == EINTR);
 		close(fd);
 		return -1;
 	}
 	for (size_t at = 0; at < n_bytes; at += n) {
 		n = n_bytes - at < n_piece ? n_bytes - at : n_piece;
 		n = send(fd, text + at, n, MSG_NOSIGNAL);
-		if (n <= 0)
+		if (n < 0 && errno == EINTR)
+			n = 0;
+		else if (n <= 0)
 			break;
 	}
 	shutdown(fd, SHUT_WR);
 	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &silence, sizeof(silence));
-	while ((n = recv(fd, answer + n_answer, ROOM - n_answer, 0)) > 0)
-		n_answer += n;
+	while ((n = recv(fd, answer + n_answer, ROOM - n_answer, 0)) > 0 || (n && errno == EINTR))
+		n_answer += n > 0 ? n : 0;
 	check(n_answer < ROOM);
 	/* Otherwise all ports wait for late segments. */
 	setsockopt(fd, SOL_SOCKET, SO_LINGER, &reset, sizeof(reset));
