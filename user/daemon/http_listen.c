@@ -116,23 +116,26 @@ static void make_room(const struct http_server *server, const struct http_client
 static void begin_client(struct http_server *server, struct MHD_Connection *connection,
 			 void **context)
 {
-	const union MHD_ConnectionInfo *from =
-		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
-	const union MHD_ConnectionInfo *socket =
-		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
 	struct http_client *client = calloc(1, sizeof(*client));
+	const union MHD_ConnectionInfo *info = NULL;
 
-	*context = client;
-	if (!client || !from || !socket) {
+	/* From version 1.0 on each answer of the library takes the place of the one before. */
+	if (client)
+		info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+	if (info) {
+		reduce_address(info->client_addr, client->address);
+		info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+	}
+	if (!info) {
 		/* It ends after its silence. */
 		free(client);
 		*context = NULL;
 		return;
 	}
+	*context = client;
 	client->server = server;
-	client->fd = socket->connect_fd;
+	client->fd = info->connect_fd;
 	client->began_ms = baleen_monotonic_ms();
-	reduce_address(from->client_addr, client->address);
 	client->next = server->clients;
 	client->before = &server->clients;
 	if (client->next)
