@@ -30,5 +30,5 @@ test_limit()
 	shows "one is" ' 1 over it now'
 	check "a limit: detach" on_b "$BALEEN" detach veth-b
 	ip -n "$B" route del 10.66.0.0/16
-	ip -n "$A" address flush dev lo
+	ip -n "$A" address flush dev lo to 10.66.0.0/16
 }

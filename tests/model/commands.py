@@ -4,6 +4,7 @@ import json
 
 from frames import frame_of
 from machine import DEV
+from rules import N_HOST
 from sets import BITS, Disagreement, to_text
 
 
@@ -33,6 +34,10 @@ class Commands:
             if not self.could_be_cut(after):
                 raise Disagreement("%s: refused, though nothing drops this host: %s" % (what, err))
             self.n["guarded"] += 1
+            return False
+        # A list that is typed, and has what never.list has now.
+        if self.world.withheld[N_HOST:] and "is never dropped (" in err:
+            self.n["refused"] += 1
             return False
         for text in may_refuse:
             if text in err:

@@ -6,7 +6,7 @@ import shutil
 import time
 
 from machine import DEV, HOST4, HOST6, RESOLVER
-from rules import Rule, Single, World
+from rules import N_HOST, Rule, Single, World
 from sets import Disagreement, net_span
 
 
@@ -118,7 +118,7 @@ class ConfSteps:
         done = self.do("apply", words, after, ok=(says,), forced=True,
                        resets=not self.world.attached)
         if [s.id for s in self.world.withheld] != [s.id for s in after.withheld]:
-            self.write_never(self.world.withheld[3:])   # or the next change would take it over
+            self.write_never(self.world.withheld[N_HOST:])   # or the next change would take it over
         if not done:
             return
         if confirm and says == 3:

@@ -4,7 +4,7 @@ import json
 import time
 
 from machine import DEV
-from rules import Single
+from rules import N_HOST, Single
 from sets import Disagreement, KeySet, Made, Span
 
 
@@ -50,12 +50,35 @@ class EntrySteps:
         return self.span_text(what) if isinstance(what, Span) else \
             self.tuple_text(rule.spec, what)
 
+    def protected_in(self, rule, what, force):
+        """What of a span a drop rule does not take."""
+        if rule.action != "drop" or not rule.is_address():
+            return []
+        forced = force and not rule.guarded
+        return [s for s in self.world.withheld[N_HOST if forced else 0:]
+                if what.fam == s.fam and what.first <= s.last and s.first <= what.last]
+
+    def is_wide(self, rule, what):
+        return rule.action == "drop" and rule.is_address() and \
+            what.last - what.first >= 1 << (24 if what.fam == 4 else 96)
+
     def refused_single(self, rule, what, force):
-        """What a drop rule does not take."""
-        if rule.action != "drop" or not rule.is_address() or (force and not rule.guarded):
+        """What a drop rule does not take of a person."""
+        return bool(self.protected_in(rule, what, force)) or \
+            (not force and self.is_wide(rule, what))
+
+    def refused_fed(self, rule, what):
+        """What it does not take of a program: all of it is protected, or it is too wide."""
+        if self.is_wide(rule, what):
+            return True
+        protected = sorted(self.protected_in(rule, what, False), key=lambda s: s.first)
+        if not protected:
             return False
-        return any(what.fam == s.fam and what.first <= s.last and s.first <= what.last
-                   for s in self.world.withheld)
+        number = what.first
+        for span in protected:
+            if span.first <= number <= span.last:
+                number = span.last + 1
+        return number > what.last
 
     def op_add(self):
         rng = self.rng
@@ -332,10 +355,11 @@ class EntrySteps:
                                                      " reason=\"quoted\"")))
             if not is_snapshot and origin != "feed":
                 pass
-            if self.refused_single(rule, what, False):
+            if self.refused_fed(rule, what):
                 any_refused = True
                 replies.append("refused")
                 continue
+            single.yields = bool(self.protected_in(rule, what, False))
             replies.append("ok renewed" if single.id() in changed.singles else "ok")
             changed.singles[single.id()] = single
             if is_snapshot:
@@ -358,7 +382,8 @@ class EntrySteps:
         if status != (1 if any_refused else 0):
             raise Disagreement("feed: exit %d: %s %s" % (status, err, out))
         if not is_snapshot:
-            short = ["refused" if t.startswith("refused") else t for t in told]
+            short = ["refused" if t.startswith("refused") else t.split(" narrowed ")[0]
+                     for t in told]
             if short != replies:
                 raise Disagreement("feed: replies %s, the model says %s" % (told, replies))
         self.world = after

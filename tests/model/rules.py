@@ -7,9 +7,13 @@ DROP, PASS = 1, 2
 PROTO_NAME = {6: "tcp", 17: "udp", 1: "icmp", 132: "sctp", 47: "gre", 33: "dccp", 136: "udplite"}
 
 
+N_HOST = 3      # own addresses of both families, and a resolver
+
+
 class Single:
     def __init__(self, what, is_exception, origin):
         self.what, self.is_exception, self.origin = what, is_exception, origin
+        self.yields = False         # narrowed: it says nothing of this host
 
     def id(self):
         key = self.what.id if isinstance(self.what, Span) else self.what
@@ -49,15 +53,16 @@ class Rule:
 
     def listed(self, key, world):
         if self.is_any:
-            return not (self.guarded and self.action == "drop" and self.is_address() and
-                        world.is_withheld(*key))
+            return not (self.action == "drop" and self.is_address() and
+                        self.withholds(world, *key))
         if not self.is_address():
             return any(s.holds(key) for _, s in self.feeds) or \
                 any(s.what == key for s in self.singles.values())
         fam, number = key
         best = (-1, False)
         for single in self.singles.values():
-            if single.what.holds(fam, number):
+            if single.what.holds(fam, number) and \
+                    not (single.yields and world.is_withheld(fam, number)):
                 best = max(best, (single.what.length_at(number), single.is_exception))
         guards = self.guarded and self.action == "drop"
         if best[0] >= 0:
@@ -66,9 +71,15 @@ class Rule:
             held = any(s.holds(key) for _, s in self.feeds)
             if held and guards and not self.keep_special:
                 held = not any(s.holds(fam, number) for s in SPECIAL_SPANS)
-        if held and guards:
-            held = not world.is_withheld(fam, number)
+        if held and self.action == "drop":
+            held = not self.withholds(world, fam, number)
         return held
+
+    def withholds(self, world, fam, number):
+        """Whatever it came by. By hand, a list is meant as it is, but for never.list."""
+        if self.guarded:
+            return world.is_withheld(fam, number)
+        return self.has_state and world.is_never(fam, number)
 
     def snapshot(self, world):
         """What it holds now, as a set of its own."""
@@ -78,6 +89,9 @@ class Rule:
         class Then:
             def is_withheld(self, fam, number):
                 return any(s.holds(fam, number) for s in withheld)
+
+            def is_never(self, fam, number):
+                return any(s.holds(fam, number) for s in withheld[N_HOST:])
         then = Then()
         if self.is_address():
             return Made(lambda key: frozen.listed(key, then), [],
@@ -149,7 +163,7 @@ class World:
         self.default_drop = False
         self.dry_run = False
         self.unmatched = self.vital = 0
-        self.withheld = []          # spans: never.list, own addresses, resolvers
+        self.withheld = []          # spans: N_HOST of this host, then never.list
 
     def copy(self):
         new = World()
@@ -160,6 +174,9 @@ class World:
 
     def is_withheld(self, fam, number):
         return any(s.holds(fam, number) for s in self.withheld)
+
+    def is_never(self, fam, number):
+        return any(s.holds(fam, number) for s in self.withheld[N_HOST:])
 
     def find(self, name):
         for i, rule in enumerate(self.rules):

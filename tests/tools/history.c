@@ -326,10 +326,11 @@ static void make(struct baleen_deploy *deploy)
 	char text[BALEEN_RULE_ENTRY_TEXT + 1];
 
 	*rule = (struct baleen_stored_rule){ .name = RULE,
-					    .action = BALEEN_ACTION_DROP,
-					    .key_spec = BALEEN_KEY_SRC,
-					    .kind = BALEEN_KIND_CUCKOO,
-					    .guards_feeds = true };
+					     .action = BALEEN_ACTION_DROP,
+					     .key_spec = BALEEN_KEY_SRC,
+					     .limits = baleen_feed_limits_default(),
+					     .kind = BALEEN_KIND_CUCKOO,
+					     .guards_feeds = true };
 	must(baleen_rule_store_create(&deploy->state, device, true, TIMEOUT_MS, &error));
 	must(baleen_rule_store_begin(&deploy->state, &error));
 	must(baleen_rule_store_set_rules(&deploy->state, &plan.rules, &error));
@@ -340,6 +341,8 @@ static void make(struct baleen_deploy *deploy)
 	}
 	sprintf(text, "%s\n", never.text);
 	must(baleen_rule_store_set_text(&deploy->state, "never", text, &error));
+	/* As if it had been read of a list that is not there any more. */
+	must(baleen_rule_store_set_text(&deploy->state, "never stamp", "none", &error));
 	must(baleen_deploy_put(deploy, &plan, NULL, NULL, NULL, &error));
 }
 

@@ -137,7 +137,7 @@ try_damage()
 	dd if=/dev/urandom of="$(kept_of "$B")/veth-c/state.db" bs=4096 seek=1 count=4 conv=notrunc \
 		status=none
 	check_status "one is damaged" 1 baleen restore --boot
-	is "it is named" "$(grep -c '^baleen: .*veth-c' "$TMP/err")" 1
+	is "it is named" "$(grep -c '^baleen: .*veth-c/state.db' "$TMP/err")" 1
 	is "the other is filtered" "$(verdicts veth-b)" DPDPD
 	power_cut
 	rm -rf "$TMP/state"
