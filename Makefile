@@ -290,7 +290,7 @@ kmod:
 	release=$$(sed -n 's/.*UTS_RELEASE "\(.*\)"/\1/p' $(KDIR)/include/generated/utsrelease.h) && \
 		tree=$(abspath $(KMOD_DIR))/$$release && mkdir -p $$tree && \
 		cp -ru --preserve=timestamps Kbuild kmod include $$tree && \
-		$(MAKE) -C $(KDIR) M=$$tree modules
+		$(MAKE) -C $(KDIR) M=$$tree KCFLAGS="-ffile-prefix-map=$$tree=. -ffile-prefix-map=$(abspath $(KDIR))=/kernel" modules
 
 # For the kernels of the virtual machines.
 kmod-vm:
