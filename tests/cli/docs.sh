@@ -190,3 +190,6 @@ done
 is "the example of docs/fleet.md is that of tests/unit/test_fleet_batch.c" \
 	"$(sed -n '/^    424c4e46/,/^    \.\.\./p' docs/fleet.md | sed 's/^ *//; s/  .*//; s/^\.\.\.//' | tr -d ' \n')" \
 	"$(sed -n '/example_hex\[\] = {/,/^};/p' tests/unit/test_fleet_batch.c | grep -oE '"[0-9a-f]+"' | tr -d '"\n')"
+# Longer ones lintian minds.
+is "descriptions of packages have lines of 80 characters at most" \
+	"$(awk '/^[^ ]|^$/ { is_in = /^Description:/; next } is_in && length > 80' debian/control)" ""
