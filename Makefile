@@ -599,4 +599,4 @@ deb: deps-deb
 clean:
 	rm -rf build
 
--include $(shell find build -path build/deb -prune -o -path build/kasan -prune -o -path build/vm -prune -o -name '*.d' -print 2>/dev/null)
+-include $(shell find build -path build/deb -prune -o -path build/releases -prune -o -path build/kasan -prune -o -path build/vm -prune -o -name '*.d' -type f -print 2>/dev/null)
