@@ -245,6 +245,17 @@ int baleen_rule_entries_of_key(const struct baleen_rule_store *state, const char
 				      baleen_sql_number(entry->is_exception)));
 }
 
+/* The one number that a statement about a rule, or an origin of it, gives; 0 on failure. */
+static u64 ask_number(const struct baleen_rule_store *state, const char *sql, const char *rule,
+		      const char *origin)
+{
+	const struct baleen_sql_value value[] = { baleen_sql_text(rule), baleen_sql_text(origin) };
+	u64 n = 0;
+
+	baleen_sql_do(state, sql, &n, NULL, value, origin ? 2 : 1);
+	return n;
+}
+
 u64 baleen_rule_entries_count(const struct baleen_rule_store *state, const char *rule,
 			      const char *origin)
 {
@@ -252,34 +263,24 @@ u64 baleen_rule_entries_count(const struct baleen_rule_store *state, const char 
 				  " WHERE rule = " RULE;
 	static const char one[] = "SELECT count(*) FROM single INDEXED BY single_origin"
 				  " WHERE rule = " RULE " AND origin = ?2";
-	u64 n = 0;
 
-	if (origin)
-		baleen_sql_do(state, one, &n, NULL,
-			      BALEEN_SQL_VALUES(baleen_sql_text(rule), baleen_sql_text(origin)));
-	else
-		baleen_sql_do(state, all, &n, NULL, BALEEN_SQL_VALUES(baleen_sql_text(rule)));
-	return n;
+	return ask_number(state, origin ? one : all, rule, origin);
 }
 
 u64 baleen_rule_entries_ending(const struct baleen_rule_store *state, const char *rule)
 {
 	static const char sql[] =
 		"SELECT count(*) FROM single WHERE rule = " RULE " AND expires_ms > 0";
-	u64 n = 0;
 
-	baleen_sql_do(state, sql, &n, NULL, BALEEN_SQL_VALUES(baleen_sql_text(rule)));
-	return n;
+	return ask_number(state, sql, rule, NULL);
 }
 
 bool baleen_rule_entries_yield(const struct baleen_rule_store *state, const char *rule)
 {
 	static const char sql[] =
 		"SELECT EXISTS (SELECT 1 FROM single WHERE rule = " RULE " AND yields > 0)";
-	u64 does = 0;
 
-	baleen_sql_do(state, sql, &does, NULL, BALEEN_SQL_VALUES(baleen_sql_text(rule)));
-	return does;
+	return ask_number(state, sql, rule, NULL);
 }
 
 int baleen_rule_entries_origins(const struct baleen_rule_store *state, const char *rule,
