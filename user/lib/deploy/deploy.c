@@ -28,14 +28,14 @@ static int open_xdp(struct baleen_deploy *deploy, u64 timeout_ms, struct baleen_
 }
 
 /* Finish what a killed writer left half-way, and undo changes of other tools. */
-static int repair(struct baleen_deploy *deploy, struct baleen_error *error)
+static int repair(struct baleen_deploy *deploy, const struct baleen_stored_rules *rules,
+		  struct baleen_error *error)
 {
 	bool is_marked = baleen_rule_store_is_marked(&deploy->state);
-	struct baleen_stored_rules rules;
-	int err = baleen_rule_store_get_rules(&deploy->state, &rules, error);
+	int err = 0;
 
-	if (!err && deploy->has_xdp && rules.n_rules &&
-	    (is_marked || baleen_deploy_differs(deploy, &rules)))
+	if (deploy->has_xdp && rules->n_rules &&
+	    (is_marked || baleen_deploy_differs(deploy, rules)))
 		err = baleen_deploy_follow(deploy, baleen_now_ms(), error);
 	if (!err && is_marked)
 		baleen_rule_store_unmark(&deploy->state);
@@ -53,23 +53,18 @@ static bool has_to_rebuild(const struct baleen_deploy_plan *plan)
 /* Follow a never-drop list that was edited. One that cannot be read, or put in force, is no reason
  * to refuse other changes: the last good one stays.
  */
-static void follow_never(struct baleen_deploy *deploy)
+static void follow_never(struct baleen_deploy *deploy, struct baleen_deploy_plan *plan)
 {
-	struct baleen_deploy_plan plan = { 0 };
 	struct baleen_error *error = &deploy->never_error;
-	int err = baleen_rule_store_get_rules(&deploy->state, &plan.rules, error);
 
-	if (err || !plan.rules.n_rules ||
-	    !baleen_protected_never_is_stale(&deploy->state, plan.rules.never_path))
+	if (!plan->rules.n_rules ||
+	    !baleen_protected_never_is_stale(&deploy->state, plan->rules.never_path) ||
+	    baleen_rule_store_begin(&deploy->state, error))
 		return;
-	err = baleen_rule_store_begin(&deploy->state, error);
-	if (err)
-		return;
-	err = baleen_protect_never(&deploy->state, &plan, error);
-	if (err)
+	if (baleen_protect_never(&deploy->state, plan, error))
 		baleen_rule_store_rollback(&deploy->state);
-	else if (has_to_rebuild(&plan) && deploy->has_xdp)
-		baleen_deploy_put(deploy, &plan, NULL, NULL, NULL, error);
+	else if (has_to_rebuild(plan) && deploy->has_xdp)
+		baleen_deploy_put(deploy, plan, NULL, NULL, NULL, error);
 	else
 		baleen_rule_store_commit(&deploy->state, error);
 }
@@ -78,6 +73,7 @@ int baleen_deploy_open(struct baleen_deploy *deploy, const char *device, u64 tim
 		       struct baleen_error *error)
 {
 	struct baleen_deploy opened = { 0 };
+	struct baleen_deploy_plan plan = { 0 };
 	u64 n;
 	int err = baleen_rule_store_open(&opened.state, device, timeout_ms ? timeout_ms : 1, error);
 
@@ -85,12 +81,14 @@ int baleen_deploy_open(struct baleen_deploy *deploy, const char *device, u64 tim
 		return err;
 	err = open_xdp(&opened, timeout_ms, error);
 	if (!err)
-		err = repair(&opened, error);
+		err = baleen_rule_store_get_rules(&opened.state, &plan.rules, error);
+	if (!err)
+		err = repair(&opened, &plan.rules, error);
 	if (err) {
 		baleen_deploy_close(&opened);
 		return err;
 	}
-	follow_never(&opened);
+	follow_never(&opened, &plan);
 	/* On a full disk the rows stay, and mean nothing. */
 	baleen_deploy_expire(&opened, baleen_now_ms(), &n, NULL);
 	*deploy = opened;
