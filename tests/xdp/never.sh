@@ -89,6 +89,9 @@ never dropped ($TMP/$NEVER): nothing changed" baleen rule add veth-b --drop wors
 		check_status "a prefix around it $words" 1 baleen add veth-b:bad 9.9.9.0/24
 		check_status "of a file $words" 1 baleen add veth-b:bad -f list
 		is "it passes $words" "$(has 9.9.9.9 8.8.8.8)" PD
+		[ -z "$words" ] || refuses "nothing is narrowed where no entries are" \
+			"veth-b:bad: remembers no entries, only keys: --narrow is for rules with a state, not for \
+images or 'attach --no-state'" baleen add --narrow veth-b:bad 9.9.9.0/24
 		check "detach" baleen detach veth-b
 	done
 	rm $NEVER

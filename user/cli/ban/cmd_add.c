@@ -351,7 +351,7 @@ static int change_state(const struct change *change, const char *device,
 	return change_entries(&entries);
 }
 
-static int complain_stateless(const struct change *change)
+static int complain_stateless(const struct change *change, const char *options)
 {
 	struct baleen_image head;
 	int err = filter_ref_head(change->argument, &head);
@@ -359,9 +359,9 @@ static int complain_stateless(const struct change *change)
 	if (err)
 		return err;
 	return complain(
-		"%s: remembers no entries, only keys: --ttl, --origin and --reason are for rules "
-		"with a state, not for images or 'attach --no-state'",
-		change->argument);
+		"%s: remembers no entries, only keys: %s for rules with a state, not for images or "
+		"'attach --no-state'",
+		change->argument, options);
 }
 
 static int run(struct change *change, int argc, char **argv)
@@ -380,7 +380,9 @@ static int run(struct change *change, int argc, char **argv)
 		return change_state(change, device, &rule, argv + 1, argc - 1);
 	err = err == -ENOENT ? 0 : err;
 	if (!err && change->entry.is_given)
-		return complain_stateless(change);
+		return complain_stateless(change, "--ttl, --origin and --reason are");
+	if (!err && change->narrow)
+		return complain_stateless(change, "--narrow is");
 	if (!err)
 		err = filter_ref_head(change->argument, &head);
 	if (!err) {
