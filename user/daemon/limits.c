@@ -44,13 +44,18 @@ struct limited {
 	struct limited *next;
 };
 
-static const char *why(const struct baleen_protected *protected)
+static void report_refused(struct daemon *daemon, const char *device,
+			   const struct baleen_limit_bans *bans)
 {
-	switch (protected->role) {
-	case BALEEN_PROTECTED_NEVER: return "the never-drop list";
-	case BALEEN_PROTECTED_PEER: return "a guarded TCP session";
-	default: return protected->what;
-	}
+	char why[BALEEN_GATE_WHY], text[BALEEN_GATE_TEXT];
+
+	if (bans->answer == BALEEN_GATE_PROTECTED)
+		notify(daemon, LOG_ERR, device,
+		       "%s is over a limit and not banned, since it is never dropped (%s)",
+		       bans->refused, baleen_gate_why(&bans->protected, why));
+	else
+		notify(daemon, LOG_ERR, device, "%s is over a limit and not banned: %s",
+		       bans->refused, baleen_gate_text(bans->answer, &bans->protected, text));
 }
 
 /* One message a round; the first of several sources stands for them. */
@@ -68,9 +73,7 @@ static void report(struct daemon *daemon, const struct limited *limited,
 		       "%llu over a limit narrowed: their prefixes hold what is never dropped",
 		       (unsigned long long)bans->n_narrowed);
 	if (bans->n_refused)
-		notify(daemon, LOG_ERR, limited->device,
-		       "%s is over a limit and not banned, since it is never dropped (%s)",
-		       bans->refused, why(&bans->protected));
+		report_refused(daemon, limited->device, bans);
 	if (bans->n_capped)
 		notify(daemon, LOG_ERR, limited->device,
 		       "more are over a limit than it may ban at a time: its cap is reached");

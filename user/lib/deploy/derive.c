@@ -235,18 +235,13 @@ static int add_entries(struct derivation *work, struct baleen_list *set)
 	return err;
 }
 
-/* Whatever it came by. */
-static bool is_never_held(const struct derivation *work, enum baleen_protected_role role)
-{
-	return role != BALEEN_PROTECTED_PEER && baleen_protected_of_entry(work->rule, 0, role);
-}
-
+/* A set holds nothing that no entry may hold, whatever it came by. */
 static int guard_set(struct derivation *work, struct baleen_list *set)
 {
 	int err = 0;
 
 	for (u32 role = 0; role < BALEEN_N_WITHHELD && !err; role++)
-		if (is_never_held(work, role))
+		if (baleen_protected_of_entry(work->rule, 0, role))
 			err = remove_protected(work, set, role);
 	return err;
 }
@@ -425,7 +420,7 @@ static int derive_of_image(struct derivation *work, struct baleen_filter *filter
 	if (!err)
 		err = unite_image(work, set);
 	for (u32 role = 0; role < BALEEN_N_WITHHELD && !err; role++)
-		if (is_never_held(work, role))
+		if (baleen_protected_of_entry(work->rule, 0, role))
 			err = cut_protected(work, role);
 	if (err)
 		return err;

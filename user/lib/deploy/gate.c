@@ -46,15 +46,13 @@ int baleen_gate_open(struct baleen_gate *gate)
 		return 0;
 	return baleen_protected_load_now(gate->state,
 					 gate->cuts_sessions ? BALEEN_GUARD_NONE : gate->sessions,
-					 gate->host ? gate->host : &gate->own_host,
-					 &gate->protected, gate->error);
+					 gate->host, &gate->protected, gate->error);
 }
 
 void baleen_gate_close(struct baleen_gate *gate)
 {
 	baleen_protected_free(&gate->protected);
 	baleen_list_free(&gate->counted);
-	baleen_host_free(&gate->own_host);
 }
 
 /* --- what is protected ------------------------------------------------------ */
@@ -272,13 +270,26 @@ int baleen_gate_ask(struct baleen_gate *gate, struct baleen_rule_entry *entry,
 	return 0;
 }
 
+const char *baleen_gate_why(const struct baleen_protected *protected,
+			    char text[static BALEEN_GATE_WHY])
+{
+	switch (protected->role) {
+	case BALEEN_PROTECTED_NEVER: strcpy(text, "the never-drop list"); break;
+	case BALEEN_PROTECTED_NAME:
+		snprintf(text, BALEEN_GATE_WHY, "an address of %s", protected->what);
+		break;
+	case BALEEN_PROTECTED_PEER: strcpy(text, "peer of a TCP session"); break;
+	default: snprintf(text, BALEEN_GATE_WHY, "%s", protected->what);
+	}
+	return text;
+}
+
 const char *baleen_gate_text(enum baleen_gate_answer answer,
 			     const struct baleen_protected *protected,
 			     char text[static BALEEN_GATE_TEXT])
 {
 	const char *covers = answer == BALEEN_GATE_COVERS ? "it covers " : "";
-	char of_name[sizeof("an address of ") + sizeof(protected->what)];
-	const char *why = protected->what;
+	char why[BALEEN_GATE_WHY];
 
 	if (answer == BALEEN_GATE_WIDE) {
 		snprintf(text, BALEEN_GATE_TEXT, "wider than a /%d of IPv4 or a /%d of IPv6",
@@ -290,16 +301,7 @@ const char *baleen_gate_text(enum baleen_gate_answer answer,
 			 protected->what);
 		return text;
 	}
-	switch (protected->role) {
-	case BALEEN_PROTECTED_NEVER: why = "the never-drop list"; break;
-	case BALEEN_PROTECTED_NAME:
-		snprintf(of_name, sizeof(of_name), "an address of %s", protected->what);
-		why = of_name;
-		break;
-	case BALEEN_PROTECTED_PEER: why = "peer of a TCP session"; break;
-	default: break;
-	}
 	snprintf(text, BALEEN_GATE_TEXT, "%s%s%s is never dropped (%s)", covers, protected->key,
-		 *covers ? ", which" : "", why);
+		 *covers ? ", which" : "", baleen_gate_why(protected, why));
 	return text;
 }

@@ -69,11 +69,9 @@ enum baleen_gate_answer {
  * @replaces: entries of this origin go when the new ones come, "" for all; NULL for none
  * @cuts_sessions: peers of TCP sessions may be banned
  * @sessions: whose peers are guarded
- * @host: addresses of this host, surveyed if they are not yet; NULL for a survey of the door's
- *        own
+ * @host: addresses of this host, surveyed if they are not yet
  * @error: filled in on failure
  * @guards: there is something to be asked about
- * @own_host: the survey, when @host is NULL
  * @protected: what is protected
  * @has_coverage: the next two are there: asked for by the first entry that counts
  * @n_fed: IPv4 addresses of the rule's feeds; what several have counts as often
@@ -93,7 +91,6 @@ struct baleen_gate {
 	struct baleen_host *host;
 	struct baleen_error *error;
 	bool guards;
-	struct baleen_host own_host;
 	struct baleen_protected_set protected;
 	bool has_coverage;
 	u64 n_fed;
@@ -128,6 +125,18 @@ void baleen_gate_close(struct baleen_gate *gate);
 int baleen_gate_meets(struct baleen_gate *gate,
 		      const struct baleen_rule_entry *(*entry)(void *data), void *data,
 		      bool *meets);
+
+#define BALEEN_GATE_WHY 160
+
+/**
+ * baleen_gate_why() - why an address is protected, in words
+ * @protected: the address
+ * @text: filled in: "the never-drop list"
+ *
+ * Return: @text.
+ */
+const char *baleen_gate_why(const struct baleen_protected *protected,
+			    char text[static BALEEN_GATE_WHY]);
 
 #define BALEEN_GATE_TEXT 512
 

@@ -110,6 +110,7 @@ static void count_results(struct work *work)
 			continue;
 		if (!bans->n_refused++) {
 			memcpy(bans->refused, change->entry.key, sizeof(bans->refused));
+			bans->answer = change->answer;
 			bans->protected = change->protected;
 		}
 	}

@@ -20,7 +20,8 @@
  * @n_narrowed: of those that are banned, without what must not be
  * @n_refused: not banned, since they must not be: withheld, or a guarded session
  * @refused: the first of these; empty for none
- * @protected: why
+ * @answer: why: what the door said of it
+ * @protected: that came with it
  */
 struct baleen_limit_bans {
 	u64 n_added;
@@ -29,6 +30,7 @@ struct baleen_limit_bans {
 	u64 n_narrowed;
 	u64 n_refused;
 	char refused[BALEEN_RULE_ENTRY_TEXT];
+	enum baleen_gate_answer answer;
 	struct baleen_protected protected;
 };
 
