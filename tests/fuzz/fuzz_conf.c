@@ -9,6 +9,7 @@
 
 #include "deploy/conf.h"
 #include "xdp/qualifiers.h"
+#include "target.h"
 
 #define MAX_BYTES 1024
 
@@ -56,14 +57,6 @@ static const char *const words[] = {
 };
 
 #define N_WORDS (sizeof(words) / sizeof(words[0]))
-
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n_bytes);
-
-static void check(bool right)
-{
-	if (!right)
-		abort();
-}
 
 static void check_rule(const struct baleen_stored_rule *rule)
 {

@@ -8,14 +8,7 @@
 #include <string.h>
 
 #include "icp/digest.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n_bytes);
-
-static void check(bool right)
-{
-	if (!right)
-		abort();
-}
+#include "target.h"
 
 /* Return: it was taken. */
 static bool check_digest(const u8 *bytes, size_t n_bytes)

@@ -13,6 +13,7 @@
 
 #include "state/entries.h"
 #include "state/entry_line.h"
+#include "target.h"
 
 #define MAX_BYTES 1024
 /* More than is read at a time. */
@@ -53,14 +54,6 @@ static const char *const words[] = {
 /* Bytes that stand for many: too long for a line, and for what is read at a time. */
 #define LONG_LINE 254
 #define LONGER_LINE 255
-
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n_bytes);
-
-static void check(bool right)
-{
-	if (!right)
-		abort();
-}
 
 /* --- a line ---------------------------------------------------------------- */
 

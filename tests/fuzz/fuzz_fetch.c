@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "fetch/transfer.h"
+#include "target.h"
 
 #define MAX_BYTES 1024
 #define MAX_ANSWERS 4
@@ -84,14 +85,6 @@ static u16 port;
 static int listening[2];
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n_bytes);
-
-static void check(bool right)
-{
-	if (!right)
-		abort();
-}
-
 /* --- the server ------------------------------------------------------------ */
 
 static int listen_at(u32 address)

@@ -11,46 +11,21 @@
 #include "fleet/fleet_batch.h"
 #include "fleet/fleet_policy.h"
 #include "util/minisign.h"
+#include "target.h"
 
 #define MAX_BYTES 4096
 
 /* So that it gets beyond the first word without knowing any. */
 static const char *const words[] = {
-	"fleet a\n",
-	"serial 7\n",
-	"host h ",
-	"publisher ",
-	"w*/o\n",
-	"sets ",
-	"bans ",
-	"rate ",
-	"9/s\n",
-	"entries ",
-	"100\n",
-	"shortest-prefix ",
-	"24 48\n",
-	"coverage ",
-	"1M\n",
-	"max-ttl ",
-	"24h\n",
-	"may ",
-	"pardon ",
-	"suspend ",
-	"signal ",
-	"# ",
-	"\n",
-	"AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=\n",
+	"fleet a\n", "serial 7\n", "host h ", "publisher ",
+	"w*/o\n",    "sets ",	   "bans ",   "rate ",
+	"9/s\n",     "entries ",   "100\n",   "shortest-prefix ",
+	"24 48\n",   "coverage ",  "1M\n",    "max-ttl ",
+	"24h\n",     "may ",	   "pardon ", "suspend ",
+	"signal ",   "# ",	   "\n",      "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=\n",
 };
 
 #define N_WORDS (sizeof(words) / sizeof(words[0]))
-
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n_bytes);
-
-static void check(bool right)
-{
-	if (!right)
-		abort();
-}
 
 /* --- messages -------------------------------------------------------------- */
 

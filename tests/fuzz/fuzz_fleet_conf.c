@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "fleet/fleet_conf.h"
+#include "target.h"
 
 #define MAX_BYTES 1024
 
@@ -24,14 +25,6 @@ static const char *const words[] = {
 };
 
 #define N_WORDS (sizeof(words) / sizeof(words[0]))
-
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n_bytes);
-
-static void check(bool right)
-{
-	if (!right)
-		abort();
-}
 
 static void check_text(const char *text, size_t room, bool is_needed)
 {

@@ -18,6 +18,7 @@
 #include "cli/icp/icp_serve.h"
 #include "daemon/digest_server.h"
 #include "report/metrics.h"
+#include "target.h"
 
 #define MAX_BYTES 512
 #define DIGEST_BYTES (BALEEN_DIGEST_HEAD_BYTES + 512)
@@ -72,14 +73,6 @@ static u16 port;
 static sem_t is_ready;
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n_bytes);
-
-static void check(bool right)
-{
-	if (!right)
-		abort();
-}
-
 /* --- the server: its digest does not change -------------------------------- */
 
 struct digest_document *digest_maker_collect(struct digest_maker *maker)
@@ -194,19 +187,6 @@ static void check_whole(void)
 	check(!memcmp(answer + n_bytes - DIGEST_BYTES, bytes_of_digest, DIGEST_BYTES));
 }
 
-static size_t make_text(const uint8_t *bytes, size_t n_bytes, char *text)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < n_bytes; i++) {
-		if (bytes[i] < 128)
-			text[n++] = bytes[i];
-		else
-			n += strlen(strcpy(text + n, words[bytes[i] % N_WORDS]));
-	}
-	return n;
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n_bytes)
 {
 	static char text[MAX_BYTES * 80 + 1];
@@ -217,7 +197,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n_bytes)
 	if (!n_bytes || n_bytes > MAX_BYTES)
 		return 0;
 	n_piece = 1 + bytes[0] * 16;
-	n_bytes = make_text(bytes + 1, n_bytes - 1, text);
+	n_bytes = text_of_words(bytes + 1, n_bytes - 1, words, N_WORDS, text);
 	text[n_bytes] = '\0';
 	baleen_metrics_accepted(text);
 	check_answer(answer, ask(text, n_bytes, n_piece + n_bytes / 16, PART_MS, answer));

@@ -19,6 +19,7 @@
 #include "filter/plan.h"
 #include "list/list.h"
 #include "list/list.h"
+#include "target.h"
 
 #define N_KEYS 64
 #define MAX_TABLE_BLOCKS 16
@@ -44,14 +45,6 @@ struct recipe {
 		u8 n_entries;
 	} table[BALEEN_N_DOMAINS];
 };
-
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n_bytes);
-
-static void check(bool right)
-{
-	if (!right)
-		abort();
-}
 
 static void *allocate(size_t n_bytes)
 {

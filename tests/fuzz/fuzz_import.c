@@ -10,16 +10,9 @@
 #include <unistd.h>
 
 #include "list/import.h"
+#include "target.h"
 
 #define MAX_BYTES 4096
-
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n_bytes);
-
-static void check(bool right)
-{
-	if (!right)
-		abort();
-}
 
 /* What was handed on: how much, and a sum of it. */
 struct heard {

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "list/list.h"
+#include "target.h"
 
 /* Entries of which the addresses at both ends are tried. */
 #define N_CHECKED 8
@@ -33,14 +34,6 @@ struct entries {
 	size_t n;
 	struct entry entry[MAX_ENTRIES];
 };
-
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n_bytes);
-
-static void check(bool right)
-{
-	if (!right)
-		abort();
-}
 
 static void add(struct entries *entries, bool is_ip6, u128 first, int length, bool is_exception)
 {
@@ -122,7 +115,7 @@ static void check_text(const struct baleen_key *key, u32 key_spec)
 static void check_address(int fd, const struct baleen_list *list, const struct entries *read,
 			  const struct entries *made, bool is_ip6, u128 address)
 {
-	struct baleen_key key = {.domain = BALEEN_IP4, .ip4 = address};
+	struct baleen_key key = { .domain = BALEEN_IP4, .ip4 = address };
 	bool want = slow_test(read, is_ip6, address);
 
 	if (is_ip6)
@@ -266,8 +259,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n_bytes)
 {
 	static struct entries read, made;
 	u64 last_line = 0;
-	const struct baleen_list_reader reader = {.on_bad = check_problem, .data = &last_line};
-	struct baleen_list list = {0};
+	const struct baleen_list_reader reader = { .on_bad = check_problem, .data = &last_line };
+	struct baleen_list list = { 0 };
 	int fd;
 
 	if (!n_bytes || n_bytes > MAX_BYTES)

@@ -7,14 +7,7 @@
 #include <stdlib.h>
 
 #include "../unit/slow_packet.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n_bytes);
-
-static void check(bool right)
-{
-	if (!right)
-		abort();
-}
+#include "target.h"
 
 /* Source and destination, to the last byte of the fixed header. */
 static void check_addresses(enum baleen_parse parse, const u8 *ip)

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "fleetd/redis.h"
+#include "target.h"
 
 #define MAX_BYTES 2048
 
@@ -42,21 +43,13 @@ static const char *const words[] = {
 
 #define N_WORDS (sizeof(words) / sizeof(words[0]))
 
-/* A number of elements that no memory has is an answer, not a finding: hiredis allocates for as many
- * as it is told, and touches none.
+/* A number of elements that no memory has is an answer, not a finding: hiredis allocates for as
+ * many as it is told, and touches none.
  */
 const char *__asan_default_options(void);
 const char *__asan_default_options(void)
 {
 	return "allocator_may_return_null=1:max_allocation_size_mb=256";
-}
-
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n_bytes);
-
-static void check(bool right)
-{
-	if (!right)
-		abort();
 }
 
 /* Reads every byte, so that ASan sees each. */
@@ -95,19 +88,6 @@ static void hear(struct redis *redis, int always)
 	}
 }
 
-static size_t make_text(const uint8_t *bytes, size_t n_bytes, char *text)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < n_bytes; i++) {
-		if (bytes[i] < 128)
-			text[n++] = bytes[i];
-		else
-			n += strlen(strcpy(text + n, words[bytes[i] % N_WORDS]));
-	}
-	return n;
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n_bytes)
 {
 	static char text[MAX_BYTES * 80];
@@ -128,7 +108,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n_bytes)
 	redis.reader = redisReaderCreate();
 	check(redis.reader);
 	n_piece = 1 + bytes[0] * 16;
-	n_bytes = make_text(bytes + 1, n_bytes - 1, text);
+	n_bytes = text_of_words(bytes + 1, n_bytes - 1, words, N_WORDS, text);
 	for (size_t at = 0, n; at < n_bytes && redis.fd >= 0; at += n) {
 		n = n_bytes - at < n_piece ? n_bytes - at : n_piece;
 		check(write(pair[1], text + at, n) == (ssize_t)n);

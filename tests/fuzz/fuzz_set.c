@@ -9,16 +9,9 @@
 #include <string.h>
 
 #include "set/set_manifest.h"
+#include "target.h"
 
 #define MAX_BYTES 4096
-
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n_bytes);
-
-static void check(bool right)
-{
-	if (!right)
-		abort();
-}
 
 static void check_form(const struct baleen_canon *canon)
 {

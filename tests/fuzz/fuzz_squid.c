@@ -11,6 +11,7 @@
 
 #include "icp/squid_objects.h"
 #include "icp/store_log.h"
+#include "target.h"
 
 #define MAX_BYTES 1024
 
@@ -42,14 +43,6 @@ static const char *const words[] = {
 };
 
 #define N_WORDS (sizeof(words) / sizeof(words[0]))
-
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n_bytes);
-
-static void check(bool right)
-{
-	if (!right)
-		abort();
-}
 
 /* Ascending, each once. Return: a sum of it. */
 static u64 finish(struct baleen_squid_set *set)
@@ -98,19 +91,6 @@ static u64 read_objects(int fd, u64 n_newlines)
 	return finish(&set);
 }
 
-static size_t make_text(const uint8_t *bytes, size_t n_bytes, char *text)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < n_bytes; i++) {
-		if (bytes[i] < 128)
-			text[n++] = bytes[i];
-		else
-			n += strlen(strcpy(text + n, words[bytes[i] % N_WORDS]));
-	}
-	return n;
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n_bytes)
 {
 	static char text[MAX_BYTES * 80];
@@ -119,7 +99,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n_bytes)
 
 	if (n_bytes > MAX_BYTES)
 		return 0;
-	n_bytes = make_text(bytes, n_bytes, text);
+	n_bytes = text_of_words(bytes, n_bytes, words, N_WORDS, text);
 	for (size_t i = 0; i < n_bytes; i++)
 		n_newlines += text[i] == '\n';
 	fd = memfd_create("squid", MFD_CLOEXEC);

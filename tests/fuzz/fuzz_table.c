@@ -11,16 +11,9 @@
 
 #include "list/csv_table.h"
 #include "list/list.h"
+#include "target.h"
 
 #define MAX_BYTES 4096
-
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n_bytes);
-
-static void check(bool right)
-{
-	if (!right)
-		abort();
-}
 
 static int open_bytes(const void *bytes, size_t n_bytes)
 {

@@ -10,14 +10,7 @@
 #include <unistd.h>
 
 #include "net/trace.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n_bytes);
-
-static void check(bool right)
-{
-	if (!right)
-		abort();
-}
+#include "target.h"
 
 /* Reads it to its end, and every byte of every frame. */
 static int read_frames(struct baleen_trace *trace, size_t n_bytes, struct baleen_error *error)
