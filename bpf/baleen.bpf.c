@@ -6,6 +6,8 @@
  * config is set before the load, so the verifier removes the rules, kinds
  * and key fields that are not used; maps of unused rules are not created.
  */
+#include <baleen/program.h>
+
 #include "rule.h"
 
 /* Rules that the program has room for. The kernel reads every instruction of an
@@ -28,64 +30,56 @@ struct baleen_config config SEC(".rodata.config");
 #endif
 
 /* A rule's map and global functions; those of a rule that is not there are
- * empty, because its map is not there either. BPF_F_MMAPABLE makes the blocks
- * page-aligned: none straddles a line.
+ * empty, because its map is not there either.
  */
-#define RULE(n)                                                                                 \
-	struct {                                                                                \
-		__uint(type, BPF_MAP_TYPE_ARRAY);                                               \
-		__uint(map_flags, BPF_F_MMAPABLE);                                              \
-		__uint(max_entries, 1);                                                         \
-		__type(key, u32);                                                               \
-		__type(value, struct baleen_block);                                             \
-	} baleen_rule_##n SEC(".maps");                                                         \
-                                                                                                \
-	__noinline int rule_qualifies_##n(u32 vlan, const struct details *details)              \
-	{                                                                                       \
-		const struct baleen_rule *rule = &config.rule[n];                               \
-                                                                                                \
-		if (!details || !rule->is_qualified)                                            \
-			return 0;                                                               \
-		return baleen_qualifies(&rule->qualifiers, rule->action, vlan,                  \
-					&details->transport, details->established);             \
-	}                                                                                       \
-                                                                                                \
-	HAS_LOOPS int rule_other_test_##n(u64 hi, u64 lo, u32 is_ip6)                           \
-	{                                                                                       \
-		const struct baleen_image *image = &config.rule[n].image;                       \
-                                                                                                \
-		return n < config.n_rules ?                                                     \
-			       other_address_test(image, &baleen_rule_##n, hi, lo, is_ip6) :    \
-			       0;                                                               \
-	}                                                                                       \
-                                                                                                \
-	HAS_LOOPS int rule_fields_match_##n(const struct details *details)                      \
-	{                                                                                       \
-		const struct baleen_image *image = &config.rule[n].image;                       \
-                                                                                                \
-		return details && n < config.n_rules ?                                          \
-			       fields_match(image, &baleen_rule_##n, config.rule[n].action,     \
-					    details) :                                          \
-			       0;                                                               \
-	}                                                                                       \
-                                                                                                \
-	HAS_LOOPS int rule_stem_test_##n(u64 hi, u64 lo, u32 stem)                              \
-	{                                                                                       \
-		const struct baleen_image *image = &config.rule[n].image;                       \
-                                                                                                \
-		return image->table[BALEEN_IP6_STEMS].kind ?                                    \
-			       baleen_stem_test(image, &baleen_rule_##n, hi, lo, stem) :        \
-			       0;                                                               \
-	}                                                                                       \
-                                                                                                \
-	HAS_LOOPS int rule_recent_test_##n(u64 hi, u64 lo, u32 is_ip6)                          \
-	{                                                                                       \
-		u32 n_buckets = config.recent_buckets[n];                                       \
-                                                                                                \
-		return n_buckets ?                                                              \
-			       baleen_recent_test(&config.rule[n].image, &baleen_rule_##n,      \
-						  n_buckets, hi, lo, is_ip6) :                  \
-			       0;                                                               \
+#define RULE(n)                                                                                \
+	BALEEN_BLOCKS(baleen_rule_##n);                                                        \
+                                                                                               \
+	__noinline int rule_qualifies_##n(u32 vlan, const struct details *details)             \
+	{                                                                                      \
+		const struct baleen_rule *rule = &config.rule[n];                              \
+                                                                                               \
+		if (!details || !rule->is_qualified)                                           \
+			return 0;                                                              \
+		return baleen_qualifies(&rule->qualifiers, rule->action, vlan,                 \
+					&details->transport, details->established);            \
+	}                                                                                      \
+                                                                                               \
+	HAS_LOOPS int rule_other_test_##n(u64 hi, u64 lo, u32 is_ip6)                          \
+	{                                                                                      \
+		const struct baleen_image *image = &config.rule[n].image;                      \
+                                                                                               \
+		return n < config.n_rules ?                                                    \
+			       other_address_test(image, &baleen_rule_##n, hi, lo, is_ip6) :   \
+			       0;                                                              \
+	}                                                                                      \
+                                                                                               \
+	HAS_LOOPS int rule_fields_match_##n(const struct details *details)                     \
+	{                                                                                      \
+		const struct baleen_image *image = &config.rule[n].image;                      \
+                                                                                               \
+		return details && n < config.n_rules ?                                         \
+			       fields_match(image, &baleen_rule_##n, config.rule[n].action,    \
+					    details) :                                         \
+			       0;                                                              \
+	}                                                                                      \
+                                                                                               \
+	HAS_LOOPS int rule_stem_test_##n(u64 hi, u64 lo, u32 stem)                             \
+	{                                                                                      \
+		const struct baleen_image *image = &config.rule[n].image;                      \
+                                                                                               \
+		return image->table[BALEEN_IP6_STEMS].kind ?                                   \
+			       baleen_stem_test(image, &baleen_rule_##n, hi, lo, stem) :       \
+			       0;                                                              \
+	}                                                                                      \
+                                                                                               \
+	HAS_LOOPS int rule_recent_test_##n(u64 hi, u64 lo, u32 is_ip6)                         \
+	{                                                                                      \
+		u32 n_buckets = config.recent_buckets[n];                                      \
+                                                                                               \
+		return n_buckets ? baleen_recent_test(&config.rule[n].image, &baleen_rule_##n, \
+						      n_buckets, hi, lo, is_ip6) :             \
+				   0;                                                          \
 	}
 
 RULE(0)
@@ -325,13 +319,7 @@ baleen_inline int drop(void)
 }
 
 /* Addresses of several rules in one table, asked before them. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, struct baleen_block);
-} baleen_prefilter SEC(".maps");
+BALEEN_BLOCKS(baleen_prefilter);
 
 /* The rules that cannot match an IPv4 packet, a bit each: none, or those that the prefilter
  * stands for. The verifier follows both.
@@ -341,8 +329,7 @@ baleen_inline u32 rules_without(const struct frame *frame)
 	const struct baleen_image *image = &config.prefilter;
 	struct baleen_key key;
 
-	if (!config.prefilter_rules ||
-	    baleen_recent_has(&baleen_prefilter, image->n_blocks, false))
+	if (!config.prefilter_rules || baleen_recent_has(&baleen_prefilter, image->n_blocks, false))
 		return 0;
 	key = baleen_packet_key(frame->packet.ip, config.prefilter_key_offset, BALEEN_IP4);
 	return baleen_table_test_fast_path(&image->table[BALEEN_IP4], &image->seed,

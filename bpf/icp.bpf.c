@@ -6,6 +6,8 @@
  *
  * config is set before the load, as in baleen.bpf.c.
  */
+#include <baleen/program.h>
+
 #include "icp.h"
 
 #include "icp_answer.h"
@@ -18,32 +20,25 @@ struct baleen_icp_config config SEC(".rodata.config");
 /* A sibling's map and global functions, as the rules have them in baleen.bpf.c. One object
  * for any number of them: with room for one alone it loads in 55 ms instead of 65.
  */
-#define SIBLING(n)                                                                            \
-	struct {                                                                              \
-		__uint(type, BPF_MAP_TYPE_ARRAY);                                             \
-		__uint(map_flags, BPF_F_MMAPABLE);                                            \
-		__uint(max_entries, 1);                                                       \
-		__type(key, u32);                                                             \
-		__type(value, struct baleen_block);                                           \
-	} baleen_sibling_##n SEC(".maps");                                                    \
-                                                                                              \
-	__attribute__((minsize)) __noinline int sibling_test_##n(u64 hi, u64 lo)              \
-	{                                                                                     \
-		const struct baleen_image *image = &config.sibling[n].image;                  \
-		struct baleen_key key = baleen_squid_key(hi, lo);                             \
-                                                                                              \
-		return n < config.n_siblings ? baleen_table_test(&image->table[BALEEN_TUPLE], \
-								 &image->seed,                \
-								 &baleen_sibling_##n, &key) : \
-					       0;                                             \
-	}                                                                                     \
-                                                                                              \
-	__attribute__((minsize)) __noinline int sibling_change_##n(u64 hi, u64 lo, u32 event) \
-	{                                                                                     \
-		return n < config.n_siblings ? icp_change(&config.sibling[n].image,           \
-							  &baleen_sibling_##n, hi, lo,        \
-							  event) :                            \
-					       0;                                             \
+#define SIBLING(n)                                                                              \
+	BALEEN_BLOCKS(baleen_sibling_##n);                                                      \
+                                                                                                \
+	__attribute__((minsize)) __noinline int sibling_test_##n(u64 hi, u64 lo)                \
+	{                                                                                       \
+		const struct baleen_image *image = &config.sibling[n].image;                    \
+		struct baleen_key key = baleen_squid_key(hi, lo);                               \
+                                                                                                \
+		return n < config.n_siblings ?                                                  \
+			       baleen_table_test(&image->table[BALEEN_TUPLE], &image->seed,     \
+						 &baleen_sibling_##n, &key) :                   \
+			       0;                                                               \
+	}                                                                                       \
+                                                                                                \
+	__attribute__((minsize)) __noinline int sibling_change_##n(u64 hi, u64 lo, u32 event)   \
+	{                                                                                       \
+		return n < config.n_siblings ? icp_change(&config.sibling[n].image,             \
+							  &baleen_sibling_##n, hi, lo, event) : \
+					       0;                                               \
 	}
 
 SIBLING(0)
@@ -63,25 +58,25 @@ SIBLING(13)
 SIBLING(14)
 SIBLING(15)
 
-#define OF_SIBLING(n, call)                                                                   \
-	switch (n) {                                                                          \
-	case 0: return call(0);                                                               \
-	case 1: return call(1);                                                               \
-	case 2: return call(2);                                                               \
-	case 3: return call(3);                                                               \
-	case 4: return call(4);                                                               \
-	case 5: return call(5);                                                               \
-	case 6: return call(6);                                                               \
-	case 7: return call(7);                                                               \
-	case 8: return call(8);                                                               \
-	case 9: return call(9);                                                               \
-	case 10: return call(10);                                                             \
-	case 11: return call(11);                                                             \
-	case 12: return call(12);                                                             \
-	case 13: return call(13);                                                             \
-	case 14: return call(14);                                                             \
-	case 15: return call(15);                                                             \
-	default: return 0;                                                                    \
+#define OF_SIBLING(n, call)       \
+	switch (n) {              \
+	case 0: return call(0);   \
+	case 1: return call(1);   \
+	case 2: return call(2);   \
+	case 3: return call(3);   \
+	case 4: return call(4);   \
+	case 5: return call(5);   \
+	case 6: return call(6);   \
+	case 7: return call(7);   \
+	case 8: return call(8);   \
+	case 9: return call(9);   \
+	case 10: return call(10); \
+	case 11: return call(11); \
+	case 12: return call(12); \
+	case 13: return call(13); \
+	case 14: return call(14); \
+	case 15: return call(15); \
+	default: return 0;        \
 	}
 
 static __noinline int sibling_test(u32 n, u64 hi, u64 lo)
@@ -91,8 +86,7 @@ static __noinline int sibling_test(u32 n, u64 hi, u64 lo)
 }
 
 /* In line, since a frame of its own would be 32 bytes of the stack to kernel 6.1. */
-static __always_inline int sibling_change(u32 n, u64 hi, u64 lo, u32 event)
-{
+static __always_inline int sibling_change(u32 n, u64 hi, u64 lo, u32 event){
 #define CHANGE(i) sibling_change_##i(hi, lo, event)
 	OF_SIBLING(n, CHANGE)
 }

@@ -21,6 +21,22 @@
 #include <baleen/probe.h>
 
 /**
+ * BALEEN_BLOCKS() - declare a map of blocks
+ * @name: name of the map
+ *
+ * BPF_F_MMAPABLE makes the blocks page-aligned: none straddles a line. The number of blocks is
+ * set before the load.
+ */
+#define BALEEN_BLOCKS(name)                         \
+	struct {                                    \
+		__uint(type, BPF_MAP_TYPE_ARRAY);   \
+		__uint(map_flags, BPF_F_MMAPABLE);  \
+		__uint(max_entries, 1);             \
+		__type(key, u32);                   \
+		__type(value, struct baleen_block); \
+	} name SEC(".maps")
+
+/**
  * BALEEN_FILTER() - declare a filter
  * @name: an identifier of C: the name of the map of blocks; the header is in the map
  *        .rodata.@name
@@ -31,13 +47,7 @@
 #define BALEEN_FILTER(name)                                                     \
 	const volatile __u8 baleen_image_of_##name[sizeof(struct baleen_image)] \
 		__attribute__((aligned(8))) SEC(".rodata." #name);              \
-	struct {                                                                \
-		__uint(type, BPF_MAP_TYPE_ARRAY);                               \
-		__uint(map_flags, BPF_F_MMAPABLE);                              \
-		__uint(max_entries, 1);                                         \
-		__type(key, u32);                                               \
-		__type(value, struct baleen_block);                             \
-	} name SEC(".maps")
+	BALEEN_BLOCKS(name)
 
 /**
  * BALEEN_FILTER_TEST() - is the key in the filter?

@@ -21,13 +21,7 @@ u64 stop;
 u64 n_reads;
 u64 n_missed;
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, struct baleen_block);
-} filter SEC(".maps");
+BALEEN_BLOCKS(filter);
 
 static long read_one(u32 i, void *context __attribute__((unused)))
 {

@@ -10,13 +10,7 @@
 /* Set before the load, as the constants of bpf/baleen.bpf.c are. */
 const volatile struct baleen_image image;
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, struct baleen_block);
-} filter SEC(".maps");
+BALEEN_BLOCKS(filter);
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
