@@ -464,15 +464,12 @@ take_down_limit()
 
 is_limit_done() { is_dropped "$sentinel" || grep -q 'its cap is reached' "$TMP/baleend.log"; }
 
-# Two frames of each are one too many. A prefix is that of its first host.
-way_limit()
+# over_limit ADDRESS...: two frames of each are one too many. A prefix is that of its first host.
+over_limit()
 {
 	local key frames=()
 
-	origin_is=limit reason_is="over 1/h of $DEV:web"
-	next_sentinel
-	: >"$TMP/baleend.log"
-	for key in "$@" "$sentinel"; do
+	for key in "$@"; do
 		key=${key%/*}
 		if [[ $key == *:* ]]; then
 			key=$(ip6 "${key##*:}" 17 64 "$(udp 53)")
@@ -481,9 +478,23 @@ way_limit()
 		fi
 		frames+=("$key" "$key")
 	done
+	fates "${frames[@]}" >>"$TMP/said" 2>&1
+}
+
+# A round bans first and reports then: another round begins only when this one has reported.
+way_limit()
+{
+	origin_is=limit reason_is="over 1/h of $DEV:web"
+	: >"$TMP/baleend.log"
+	: >"$TMP/said"
 	answer=failed
-	fates "${frames[@]}" >"$TMP/said" 2>&1
-	until_true is_limit_done && answer=ok
+	next_sentinel
+	over_limit "$@" "$sentinel"
+	if until_true is_limit_done; then
+		next_sentinel
+		over_limit "$sentinel"
+		until_true is_limit_done && answer=ok
+	fi
 	cat "$TMP/baleend.log" >>"$TMP/said"
 	! grep -q narrowed "$TMP/said" || answer=narrowed
 	! grep -qE 'not banned|cannot ban' "$TMP/said" || answer=refused

@@ -482,7 +482,7 @@ cell()
 	reason=$(reason_of "$TODO" "$1" "$column")
 	why=
 	if "promise_$1"; then
-		[ -z "${PROMISES_SAID-}" ] || sed "s/^/# said: $1 $column: /" "$TMP/said"
+		[ -z "${PROMISES_SAID-}" ] || sed "s|^|# said: $1 $column: |" "$TMP/said"
 		if [ -z "$reason" ]; then
 			kept=$((kept + 1))
 			ok "$name"
