@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* A network device, and the XDP program on it. */
 #include <bpf/bpf.h>
-#include <bpf/libbpf.h>
 #include <errno.h>
+#include <linux/if_link.h>
+#include <linux/rtnetlink.h>
 #include <net/if.h>
 #include <net/if_arp.h>
 #include <stdio.h>
@@ -12,8 +13,8 @@
 #include <unistd.h>
 
 #include "net/device.h"
+#include "net/netlink.h"
 #include "util/capability.h"
-#include "util/libbpf_log.h"
 
 const char *baleen_mode_text(enum baleen_mode mode)
 {
@@ -207,29 +208,53 @@ static void program_name(u32 id, char *name, size_t bytes)
 	close(fd);
 }
 
+/* A device may have a program of each mode: which one is told. */
+static void take_program(struct baleen_program *program, const struct nlattr *nested)
+{
+	static const struct {
+		u16 attribute;
+		enum baleen_mode mode;
+	} modes[] = {
+		{ IFLA_XDP_DRV_PROG_ID, BALEEN_MODE_NATIVE },
+		{ IFLA_XDP_SKB_PROG_ID, BALEEN_MODE_GENERIC },
+		{ IFLA_XDP_HW_PROG_ID, BALEEN_MODE_OFFLOAD },
+	};
+	const struct nlattr *attr;
+
+	for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]) && !program->id; i++)
+		mnl_attr_for_each_nested(attr, nested)
+			if (mnl_attr_get_type(attr) == modes[i].attribute) {
+				program->id = baleen_netlink_u32(attr);
+				program->mode = modes[i].mode;
+			}
+}
+
+static int read_link(const struct nlmsghdr *message, void *data)
+{
+	const struct nlattr *attr;
+
+	if (message->nlmsg_type != RTM_NEWLINK)
+		return MNL_CB_OK;
+	mnl_attr_for_each(attr, message, sizeof(struct ifinfomsg))
+		if (mnl_attr_get_type(attr) == IFLA_XDP)
+			take_program(data, attr);
+	return MNL_CB_STOP;
+}
+
+/* bpf_xdp_query() of libbpf has the kernel list all devices for one. */
 int baleen_device_program(int ifindex, struct baleen_program *program)
 {
-	LIBBPF_OPTS(bpf_xdp_query_opts, options);
-	int err;
+	const struct ifinfomsg header = { .ifi_index = ifindex };
+	struct baleen_program found = { 0 };
+	int err = ifindex < 0 ? 0 :
+				baleen_netlink_ask(NETLINK_ROUTE, RTM_GETLINK, &header,
+						   sizeof(header), read_link, &found);
 
 	*program = (struct baleen_program){ 0 };
-	if (ifindex < 0)
-		return 0;
-	baleen_log_start();
-	err = bpf_xdp_query(ifindex, 0, &options);
 	if (err)
-		return err;
-	if (options.drv_prog_id) {
-		program->id = options.drv_prog_id;
-		program->mode = BALEEN_MODE_NATIVE;
-	} else if (options.skb_prog_id) {
-		program->id = options.skb_prog_id;
-		program->mode = BALEEN_MODE_GENERIC;
-	} else if (options.hw_prog_id) {
-		program->id = options.hw_prog_id;
-		program->mode = BALEEN_MODE_OFFLOAD;
-	}
-	if (program->id)
-		program_name(program->id, program->name, sizeof(program->name));
+		return err == -ENODEV ? 0 : err;
+	if (found.id)
+		program_name(found.id, found.name, sizeof(found.name));
+	*program = found;
 	return 0;
 }

@@ -165,7 +165,7 @@ int baleen_device_ifindex(const char *device, int *ifindex, struct baleen_error 
  * @ifindex: the device; of what goes out by it nothing is told
  * @program: filled in; its id is 0 when there is none
  *
- * Return: 0, or a negative errno that baleen_log_reason() explains.
+ * Return: 0 or a negative errno.
  */
 int baleen_device_program(int ifindex, struct baleen_program *program);
 

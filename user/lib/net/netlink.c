@@ -85,20 +85,36 @@ static int dump_once(struct baleen_netlink *netlink, const struct nlmsghdr *requ
 	return err;
 }
 
-int baleen_netlink_dump_on(struct baleen_netlink *netlink, u16 type, const void *header,
-			   size_t header_bytes, mnl_cb_t visit, void *data)
+static int send_request(struct baleen_netlink *netlink, u16 type, u16 flags, const void *header,
+			size_t header_bytes, mnl_cb_t visit, void *data)
 {
 	char buffer[256] __attribute__((aligned(NLMSG_ALIGNTO)));
 	struct nlmsghdr *request = mnl_nlmsg_put_header(buffer);
 	int err = -EINTR;
 
 	request->nlmsg_type = type;
-	request->nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
+	request->nlmsg_flags = NLM_F_REQUEST | flags;
 	request->nlmsg_seq = DUMP_SEQ;
 	memcpy(mnl_nlmsg_put_extra_header(request, header_bytes), header, header_bytes);
 	/* EINTR: something changed under the dump, so it may lack entries. */
 	for (int i = 0; i < DUMP_TRIES && err == -EINTR; i++)
 		err = dump_once(netlink, request, visit, data);
+	return err;
+}
+
+int baleen_netlink_dump_on(struct baleen_netlink *netlink, u16 type, const void *header,
+			   size_t header_bytes, mnl_cb_t visit, void *data)
+{
+	return send_request(netlink, type, NLM_F_DUMP, header, header_bytes, visit, data);
+}
+
+int baleen_netlink_ask(int bus, u16 type, const void *header, size_t header_bytes, mnl_cb_t visit,
+		       void *data)
+{
+	struct baleen_netlink netlink = { .bus = bus };
+	int err = send_request(&netlink, type, 0, header, header_bytes, visit, data);
+
+	baleen_netlink_close(&netlink);
 	return err;
 }
 

@@ -55,6 +55,20 @@ int baleen_netlink_dump(int bus, u16 type, const void *header, size_t header_byt
 			void *data);
 
 /**
+ * baleen_netlink_ask() - the one thing of a type that a request names
+ * @bus: NETLINK_ROUTE, NETLINK_SOCK_DIAG, ...
+ * @type: as for baleen_netlink_dump_on()
+ * @header: as there
+ * @header_bytes: as there
+ * @visit: called with the answer; returns MNL_CB_STOP, or MNL_CB_ERROR with errno set
+ * @data: passed to @visit
+ *
+ * Return: 0 or a negative errno, from the kernel (-ENODEV) or from @visit.
+ */
+int baleen_netlink_ask(int bus, u16 type, const void *header, size_t header_bytes, mnl_cb_t visit,
+		       void *data);
+
+/**
  * baleen_netlink_close() - close the socket
  * @netlink: all zeros but the bus, or used for dumps
  */
