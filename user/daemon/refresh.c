@@ -52,17 +52,15 @@ static int look_at_feed(const struct baleen_feed *feed, void *data)
 	return 0;
 }
 
-static int look_at_state(const char *device, bool is_kept, void *data)
+static int look_at_state(struct baleen_rule_store_found *found, void *data)
 {
 	struct search *search = data;
-	struct baleen_rule_store state;
 
-	snprintf(search->current, sizeof(search->current), "%s", device);
-	if (baleen_rule_store_open(&state, device, 0, NULL))
+	if (found->err)
 		return 0;
-	baleen_feeds_each(&state, NULL, look_at_feed, search, NULL);
-	baleen_never_names_each(&state, look_at_name, search, NULL);
-	baleen_rule_store_close(&state);
+	snprintf(search->current, sizeof(search->current), "%s", found->device);
+	baleen_feeds_each(&found->state, NULL, look_at_feed, search, NULL);
+	baleen_never_names_each(&found->state, look_at_name, search, NULL);
 	return 0;
 }
 

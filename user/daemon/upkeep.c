@@ -56,7 +56,8 @@ static void expire(struct round *round, const char *device)
 		try_again(round, device, "cannot remove expired entries", err, &error);
 }
 
-static void roll_back(struct round *round, const char *device)
+/* Return: whether it did; what was read of the state before is of the past then. */
+static bool roll_back(struct round *round, const char *device)
 {
 	struct baleen_error error;
 	u64 deadline_ms = 0;
@@ -71,6 +72,7 @@ static void roll_back(struct round *round, const char *device)
 	} else {
 		due(round, deadline_ms);
 	}
+	return did > 0;
 }
 
 /* Opening it to write brings it to the disk. */
@@ -93,27 +95,24 @@ static void keep(struct round *round, const struct baleen_rule_store *unkept)
 		try_again(round, unkept->device, "cannot keep the last changes", err, &error);
 }
 
-static int look_at(const char *device, bool is_kept, void *data)
+static int look_at(struct baleen_rule_store_found *found, void *data)
 {
 	struct round *round = data;
-	struct baleen_rule_store state;
-	struct baleen_error error;
 	u64 next_ms;
-	int err;
 
-	if (is_kept)
-		roll_back(round, device);
-	err = baleen_rule_store_open(&state, device, 0, &error);
-	if (err && err != -ENOENT)
-		try_again(round, device, "cannot read its state", err, &error);
-	if (err)
+	if (found->is_kept && roll_back(round, found->device)) {
+		due(round, round->now_ms);
 		return 0;
-	next_ms = baleen_rule_entries_next_expiry(&state);
-	if (state.unkept[0])
-		keep(round, &state);
-	baleen_rule_store_close(&state);
+	}
+	if (found->err) {
+		try_again(round, found->device, "cannot read its state", found->err, &found->error);
+		return 0;
+	}
+	next_ms = baleen_rule_entries_next_expiry(&found->state);
+	if (found->state.unkept[0])
+		keep(round, &found->state);
 	if (next_ms && next_ms <= round->now_ms)
-		expire(round, device);
+		expire(round, found->device);
 	else
 		due(round, next_ms);
 	return 0;

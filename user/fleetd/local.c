@@ -55,25 +55,25 @@ static int keep(const struct baleen_rule_entry *entry, void *data)
 	return 0;
 }
 
-static int read_state(const char *device, bool is_kept, void *data)
+static int read_state(struct baleen_rule_store_found *found, void *data)
 {
 	struct search *search = data;
 	struct baleen_stored_rules rules;
-	struct baleen_rule_store state;
-	int err = baleen_rule_store_open(&state, device, 0, search->error);
+	int err;
 
-	if (err)
-		return err == -ENOENT ? 0 : err;
-	err = baleen_rule_store_get_rules(&state, &rules, search->error);
+	if (found->err) {
+		*search->error = found->error;
+		return found->err;
+	}
+	err = baleen_rule_store_get_rules(&found->state, &rules, search->error);
 	for (u32 i = 0; i < rules.n_rules && !err; i++) {
 		const struct baleen_stored_rule *rule = &rules.rule[i];
 
 		search->set = *rule->fleet.set ? rule->fleet.set : BALEEN_FLEET_SET;
 		if (baleen_fleet_rule_is_published(rule))
-			err = baleen_rule_entries_each(&state, rule->name, search->origin, keep,
-						       search, search->error);
+			err = baleen_rule_entries_each(&found->state, rule->name, search->origin,
+						       keep, search, search->error);
 	}
-	baleen_rule_store_close(&state);
 	return err;
 }
 
@@ -157,12 +157,12 @@ static int remove_from(struct baleen_deploy *deploy, const struct baleen_stored_
 	return err;
 }
 
-static int let_go(const char *device, bool is_kept, void *data)
+static int let_go(struct baleen_rule_store_found *found, void *data)
 {
 	const struct letting_go *going = data;
 	struct baleen_stored_rules rules;
 	struct baleen_deploy deploy;
-	int err = baleen_deploy_open(&deploy, device, WAIT_MS, going->error);
+	int err = baleen_deploy_open(&deploy, found->device, WAIT_MS, going->error);
 
 	if (err)
 		return err == -ENOENT ? 0 : err;

@@ -71,19 +71,18 @@ static bool takes_bans(const struct baleen_stored_rules *rules, u64 *sum)
 	return takes;
 }
 
-static int look_at_device(const char *device, bool is_kept, void *data)
+static int look_at_device(struct baleen_rule_store_found *found, void *data)
 {
+	const char *device = found->device;
 	struct devices *devices = data;
 	struct baleen_stored_rules rules;
-	struct baleen_rule_store state;
 	bool takes;
 
 	/* One that cannot be read now is looked at again. */
-	if (baleen_rule_store_open(&state, device, 0, NULL))
+	if (found->err)
 		return 0;
-	takes = !baleen_rule_store_get_rules(&state, &rules, NULL) &&
+	takes = !baleen_rule_store_get_rules(&found->state, &rules, NULL) &&
 		takes_bans(&rules, &devices->sum);
-	baleen_rule_store_close(&state);
 	for (size_t i = 0; i < devices->n; i++)
 		if (!strcmp(devices->name[i], device))
 			return 0;

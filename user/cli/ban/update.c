@@ -411,9 +411,9 @@ static void update_device(struct update *update, const char *name, const char *r
 	baleen_conf_free(&device.conf);
 }
 
-static int update_each(const char *name, bool is_kept, void *data)
+static int update_each(struct baleen_rule_store_found *found, void *data)
 {
-	update_device(data, name, NULL);
+	update_device(data, found->device, NULL);
 	return 0;
 }
 

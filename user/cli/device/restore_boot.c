@@ -44,19 +44,21 @@ static int fail(struct boot *boot, u32 index, const char *why)
 
 /* --- which ---------------------------------------------------------------------- */
 
-static int add_device(const char *device, bool is_kept, void *data)
+static void add_device(const char *device, struct boot *boot)
 {
-	struct boot *boot = data;
-
-	if (!is_kept)
-		return 0;
 	if (boot->n == MAX_DEVICES || strlen(device) >= BALEEN_POINT_BYTES) {
 		boot->result =
 			complain("%s: a name too long, or more than %d devices: not restored",
 				 device, MAX_DEVICES);
-		return 0;
+		return;
 	}
 	strcpy(boot->device[boot->n++], device);
+}
+
+static int add_found(struct baleen_rule_store_found *found, void *data)
+{
+	if (found->is_kept)
+		add_device(found->device, data);
 	return 0;
 }
 
@@ -71,9 +73,9 @@ static void add_both(const char *device, struct boot *boot)
 			  baleen_rule_store_is_there(egress);
 
 	if (!has_egress || baleen_rule_store_is_there(device))
-		add_device(device, true, boot);
+		add_device(device, boot);
 	if (has_egress)
-		add_device(egress, true, boot);
+		add_device(egress, boot);
 }
 
 static int find_devices(struct boot *boot, char **devices, int n)
@@ -82,7 +84,7 @@ static int find_devices(struct boot *boot, char **devices, int n)
 
 	for (int i = 0; i < n; i++)
 		add_both(devices[i], boot);
-	if (!n && baleen_rule_store_each(add_device, boot, &error))
+	if (!n && baleen_rule_store_each(add_found, boot, &error))
 		return complain("%s", error.text);
 	return 0;
 }

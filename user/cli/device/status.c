@@ -278,12 +278,13 @@ static int show_pins(const struct baleen_pins *pins, void *data)
 }
 
 /* A device that was applied to, and has nothing of it. */
-static int show_detached(const char *device, bool is_kept, void *data)
+static int show_detached(struct baleen_rule_store_found *found, void *data)
 {
+	const char *device = found->device;
 	struct walk *walk = data;
 	struct baleen_xdp xdp;
 
-	if (!is_kept)
+	if (!found->is_kept)
 		return 0;
 	if (!baleen_xdp_open(&xdp, device, false, NULL)) {
 		baleen_xdp_close(&xdp);

@@ -49,17 +49,16 @@ static bool goes_out(const struct baleen_stored_rule *rule)
 	return *rule->fleet.set && baleen_fleet_rule_is_published(rule);
 }
 
-static int look_at_device(const char *device, bool is_kept, void *data)
+static int look_at_device(struct baleen_rule_store_found *found, void *data)
 {
 	struct baleen_stored_rules rules = { 0 };
-	struct baleen_rule_store state;
+	const char *device = found->device;
 	struct ban *ban = data;
 	bool takes = false;
 
-	if (baleen_rule_store_open(&state, device, 0, NULL))
+	if (found->err)
 		return 0;
-	baleen_rule_store_get_rules(&state, &rules, NULL);
-	baleen_rule_store_close(&state);
+	baleen_rule_store_get_rules(&found->state, &rules, NULL);
 	for (u32 i = 0; i < rules.n_rules; i++) {
 		const struct baleen_stored_rule *rule = &rules.rule[i];
 

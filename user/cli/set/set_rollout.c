@@ -137,18 +137,35 @@ static int show_feed(const struct baleen_feed *feed, void *data)
 	return show(walk->state, feed, walk->asked);
 }
 
-static int show_device(const char *name, bool is_kept, void *data)
+static void show_feeds(const struct baleen_rule_store *state, struct rollout *asked)
 {
-	struct rollout *asked = data;
-	struct baleen_rule_store state;
-	struct walk walk = { .asked = asked, .state = &state };
+	struct walk walk = { .asked = asked, .state = state };
 	struct baleen_error error;
 
-	asked->device = name;
-	if (baleen_rule_store_open(&state, name, 0, &error))
-		return complain("%s", error.text);
-	if (baleen_feeds_each(&state, asked->rule, show_feed, &walk, &error))
+	if (baleen_feeds_each(state, asked->rule, show_feed, &walk, &error))
 		complain("%s", error.text);
+}
+
+static int show_found(struct baleen_rule_store_found *found, void *data)
+{
+	struct rollout *asked = data;
+
+	asked->device = found->device;
+	if (found->err)
+		return complain("%s", found->error.text);
+	show_feeds(&found->state, asked);
+	return 0;
+}
+
+static int show_device(const char *device, struct rollout *asked)
+{
+	struct baleen_rule_store state;
+	struct baleen_error error;
+
+	asked->device = device;
+	if (baleen_rule_store_open(&state, device, 0, &error))
+		return complain("%s", error.text);
+	show_feeds(&state, asked);
 	baleen_rule_store_close(&state);
 	return 0;
 }
@@ -170,8 +187,8 @@ static int run_status(int argc, char **argv)
 		return err;
 	if (argc) {
 		parse_target(&asked, argv[0], device);
-		err = show_device(device, true, &asked);
-	} else if (baleen_rule_store_each(show_device, &asked, &error)) {
+		err = show_device(device, &asked);
+	} else if (baleen_rule_store_each(show_found, &asked, &error)) {
 		err = complain("%s", error.text);
 	}
 	if (!err && !asked.n && !asked.json)
@@ -328,7 +345,7 @@ static int report(const struct change *change)
 		if (!asked->json)
 			say("%s:%s: %s\n", asked->device, change->trial.note[i].rule,
 			    change->trial.note[i].text);
-	err = show_device(asked->device, true, &status);
+	err = show_device(asked->device, &status);
 	return finish_collected(asked->json, err ? EXIT_FAILED : EXIT_DONE);
 }
 

@@ -13,13 +13,13 @@
 
 /**
  * struct search - the devices that have a rule that takes bans
- * @device: their names
+ * @found: they, open to read: who reads becomes the writer
  * @n: how many
  * @bans: those that cannot be read are its sick ones
  * @error: the caller's
  */
 struct search {
-	char (*device)[BALEEN_POINT_BYTES];
+	struct baleen_rule_store_found *found;
 	size_t n;
 	struct baleen_bans *bans;
 	struct baleen_error *error;
@@ -43,36 +43,33 @@ static int add_sick(struct baleen_bans *bans, const char *device, const struct b
 }
 
 /* A device that was taken over has two states for a moment, and one name. */
-static int look_at_device(const char *device, bool is_kept, void *data)
+static int look_at_device(struct baleen_rule_store_found *found, void *data)
 {
 	struct search *search = data;
 	struct baleen_stored_rules rules;
-	struct baleen_rule_store state;
-	struct baleen_error why;
-	int err = baleen_rule_store_open(&state, device, 0, &why);
+	int err = found->err;
 
-	if (err == -ENOENT)
-		return 0;
-	if (!err) {
-		err = baleen_rule_store_get_rules(&state, &rules, &why);
-		baleen_rule_store_close(&state);
-	}
+	if (!err)
+		err = baleen_rule_store_get_rules(&found->state, &rules, &found->error);
 	if (err)
-		return add_sick(search->bans, device, &why, search->error);
+		return add_sick(search->bans, found->device, &found->error, search->error);
 	if (!baleen_rules_accept_bans(&rules))
 		return 0;
 	for (size_t i = 0; i < search->n; i++)
-		if (!strcmp(search->device[i], device))
+		if (!strcmp(search->found[i].device, found->device))
 			return 0;
-	if (baleen_array_add(&search->device, search->n))
+	if (baleen_array_add(&search->found, search->n))
 		return baleen_no_memory(search->error);
-	snprintf(search->device[search->n++], BALEEN_POINT_BYTES, "%s", device);
+	found->is_taken = true;
+	search->found[search->n++] = *found;
 	return 0;
 }
 
 static int compare_names(const void *a, const void *b)
 {
-	return strcmp(a, b);
+	const struct baleen_rule_store_found *x = a, *y = b;
+
+	return strcmp(x->device, y->device);
 }
 
 /* Asks again, now that the devices are held: rules may have changed since the search. */
@@ -103,17 +100,21 @@ static void drop_last(struct baleen_bans *bans)
 	baleen_deploy_close(&bans->deploy[last]);
 }
 
-static int hold(struct baleen_bans *bans, const char *device, u64 timeout_ms,
+/* The state of @found is closed then, or part of @bans. */
+static int hold(struct baleen_bans *bans, struct baleen_rule_store_found *found, u64 timeout_ms,
 		struct baleen_error *error)
 {
 	struct baleen_error why;
 	int err;
 
 	if (baleen_array_add(&bans->deploy, bans->n_devices) ||
-	    baleen_array_add(&bans->host, bans->n_devices))
+	    baleen_array_add(&bans->host, bans->n_devices)) {
+		baleen_rule_store_close(&found->state);
 		return baleen_no_memory(error);
+	}
 	bans->host[bans->n_devices] = (struct baleen_host){ 0 };
-	err = baleen_deploy_open(&bans->deploy[bans->n_devices], device, timeout_ms, &why);
+	err = baleen_deploy_open_read(&bans->deploy[bans->n_devices], &found->state, timeout_ms,
+				      &why);
 	/* Forgotten in the meantime. */
 	if (err == -ENOENT)
 		return 0;
@@ -123,7 +124,7 @@ static int hold(struct baleen_bans *bans, const char *device, u64 timeout_ms,
 		if (err)
 			drop_last(bans);
 	}
-	return err ? add_sick(bans, device, &why, error) : 0;
+	return err ? add_sick(bans, found->device, &why, error) : 0;
 }
 
 static int fail_all(const struct baleen_bans *bans, struct baleen_error *error)
@@ -140,10 +141,14 @@ int baleen_bans_open(struct baleen_bans *bans, u64 timeout_ms, struct baleen_err
 	int err = baleen_rule_store_each(look_at_device, &search, error);
 
 	if (search.n)
-		qsort(search.device, search.n, sizeof(*search.device), compare_names);
-	for (size_t i = 0; i < search.n && !err; i++)
-		err = hold(&opened, search.device[i], timeout_ms, error);
-	free(search.device);
+		qsort(search.found, search.n, sizeof(*search.found), compare_names);
+	for (size_t i = 0; i < search.n; i++) {
+		if (err)
+			baleen_rule_store_close(&search.found[i].state);
+		else
+			err = hold(&opened, &search.found[i], timeout_ms, error);
+	}
+	free(search.found);
 	if (!err && !opened.n_rules)
 		err = fail_all(&opened, error);
 	if (err && !opened.n_sick)

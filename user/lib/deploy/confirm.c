@@ -377,7 +377,7 @@ static int carry_entries(const struct baleen_rule_store *state, const char *path
 	strcpy(copy.path, path);
 	strcpy(copy.device, state->device);
 	strcpy(copy.now, state->now);
-	err = baleen_sql_open(&copy, true, error);
+	err = baleen_sql_open(&copy, error);
 	if (err)
 		return err;
 	err = baleen_rule_store_begin(&copy, error);

@@ -18,7 +18,7 @@ static int open_xdp(struct baleen_deploy *deploy, u64 timeout_ms, struct baleen_
 	const char *device = deploy->state.now;
 	int err;
 
-	if (!baleen_device_index(device) && errno == ENODEV)
+	if (!deploy->state.is.ifindex && !baleen_device_index(device) && errno == ENODEV)
 		return 0;
 	err = baleen_xdp_open_within(&deploy->xdp, device, timeout_ms, error);
 	deploy->has_xdp = !err && deploy->xdp.attach_status == BALEEN_ATTACH_STATUS_ATTACHED;
@@ -69,16 +69,14 @@ static void follow_never(struct baleen_deploy *deploy, struct baleen_deploy_plan
 		baleen_rule_store_commit(&deploy->state, error);
 }
 
-int baleen_deploy_open(struct baleen_deploy *deploy, const char *device, u64 timeout_ms,
-		       struct baleen_error *error)
+static int open_rest(struct baleen_deploy *deploy, const struct baleen_rule_store *state,
+		     u64 timeout_ms, struct baleen_error *error)
 {
-	struct baleen_deploy opened = { 0 };
+	struct baleen_deploy opened = { .state = *state };
 	struct baleen_deploy_plan plan = { 0 };
 	u64 n;
-	int err = baleen_rule_store_open(&opened.state, device, timeout_ms ? timeout_ms : 1, error);
+	int err;
 
-	if (err)
-		return err;
 	err = open_xdp(&opened, timeout_ms, error);
 	if (!err)
 		err = baleen_rule_store_get_rules(&opened.state, &plan.rules, error);
@@ -93,6 +91,23 @@ int baleen_deploy_open(struct baleen_deploy *deploy, const char *device, u64 tim
 	baleen_deploy_expire(&opened, baleen_now_ms(), &n, NULL);
 	*deploy = opened;
 	return 0;
+}
+
+int baleen_deploy_open(struct baleen_deploy *deploy, const char *device, u64 timeout_ms,
+		       struct baleen_error *error)
+{
+	struct baleen_rule_store state;
+	int err = baleen_rule_store_open(&state, device, timeout_ms ? timeout_ms : 1, error);
+
+	return err ? err : open_rest(deploy, &state, timeout_ms, error);
+}
+
+int baleen_deploy_open_read(struct baleen_deploy *deploy, struct baleen_rule_store *state,
+			    u64 timeout_ms, struct baleen_error *error)
+{
+	int err = baleen_rule_store_write(state, timeout_ms ? timeout_ms : 1, error);
+
+	return err ? err : open_rest(deploy, state, timeout_ms, error);
 }
 
 void baleen_deploy_close(struct baleen_deploy *deploy)

@@ -28,6 +28,18 @@ int baleen_deploy_open(struct baleen_deploy *deploy, const char *device, u64 tim
 		       struct baleen_error *error);
 
 /**
+ * baleen_deploy_open_read() - the same of a device whose state is open for reading
+ * @deploy: filled in; close with baleen_deploy_close()
+ * @state: its state; closed on failure, else part of @deploy
+ * @timeout_ms: as for baleen_deploy_open()
+ * @error: filled in on failure
+ *
+ * Return: as baleen_deploy_open().
+ */
+int baleen_deploy_open_read(struct baleen_deploy *deploy, struct baleen_rule_store *state,
+			    u64 timeout_ms, struct baleen_error *error);
+
+/**
  * baleen_deploy_close() - let the next writer in
  * @deploy: opened
  */

@@ -176,7 +176,7 @@ int baleen_fleet_store_open(struct baleen_fleet_store *store, const char *direct
 	if (for_writing)
 		err = make_file(store, error);
 	if (!err)
-		err = baleen_sql_open(&store->db, for_writing, error);
+		err = baleen_sql_open(&store->db, error);
 	if (err)
 		return err;
 	err = check_version(store, for_writing, error);

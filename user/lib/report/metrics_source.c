@@ -242,10 +242,10 @@ static int visit_pins(const struct baleen_pins *pins, void *data)
 }
 
 /* Rules are kept, but the kernel has none of them. */
-static int visit_state(const char *device, bool is_kept, void *data)
+static int visit_state(struct baleen_rule_store_found *found, void *data)
 {
-	if (is_kept)
-		add_missing(data, device, BALEEN_METRICS_ABSENT);
+	if (found->is_kept)
+		add_missing(data, found->device, BALEEN_METRICS_ABSENT);
 	return 0;
 }
 

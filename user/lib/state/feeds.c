@@ -342,6 +342,7 @@ int baleen_feeds_remove(struct baleen_rule_store *state, u64 id, struct baleen_e
 	int err =
 		baleen_sql_do(state, others, NULL, error, BALEEN_SQL_VALUES(baleen_sql_number(id)));
 
+	state->drops_copies = true;
 	if (!err)
 		err = baleen_sql_do(state, "DELETE FROM feed WHERE id = ?", NULL, error,
 				    BALEEN_SQL_VALUES(baleen_sql_number(id)));
@@ -428,6 +429,7 @@ int baleen_feed_accept(struct baleen_rule_store *state, struct baleen_feed *feed
 	if (ret <= 0)
 		return ret ? ret : no_such_feed(feed->id, error);
 	name = name_copy(state, feed->id, generation);
+	state->drops_copies = true;
 	ret = write_copy(state, name.path, fd, &n_bytes);
 	if (ret)
 		return baleen_fail(error, -ret, "%s: %s", name.path, strerror(-ret));

@@ -109,9 +109,9 @@ static bool has_state(const char *device, bool is_kept)
 /* A device keeps its number when it is renamed. The state goes with it, unless the new name has
  * one: of two that change one filter, each would undo what the other does.
  */
-static void find_name(struct baleen_rule_store *state, const struct baleen_rule_store_owner *was,
-		      const struct baleen_rule_store_owner *is)
+static void find_name(struct baleen_rule_store *state, const struct baleen_rule_store_owner *was)
 {
+	struct baleen_rule_store_owner *is = &state->is;
 	char now[BALEEN_POINT_BYTES];
 
 	if (is->ifindex || !was->ifindex || strcmp(was->boot, is->boot) ||
@@ -119,19 +119,21 @@ static void find_name(struct baleen_rule_store *state, const struct baleen_rule_
 	    has_state(now, true) || (state->is_kept && has_state(now, false)))
 		return;
 	strcpy(state->now, now);
+	is->ifindex = was->ifindex;
 }
 
 /* Return: 0; -EXDEV when another network namespace's device of this name has it. */
 static int check_owner(struct baleen_rule_store *state, struct baleen_error *error)
 {
-	struct baleen_rule_store_owner was = { .ifindex = 0 }, is;
+	struct baleen_rule_store_owner was = { .ifindex = 0 };
 	int err = baleen_rule_store_read_owner(state, &was, error);
 
+	strcpy(state->now, state->device);
 	if (!err)
-		err = baleen_rule_store_owner(state->device, &is, error);
+		err = baleen_rule_store_owner(state->device, &state->is, error);
 	if (!err)
-		find_name(state, &was, &is);
-	if (err || !state->is_kept || !baleen_rule_store_is_foreign(&was, &is))
+		find_name(state, &was);
+	if (err || !state->is_kept || !baleen_rule_store_is_foreign(&was, &state->is))
 		return err;
 	return baleen_fail(error, EXDEV, "%s: is of the %s of another network namespace",
 			   state->path, state->device);
@@ -172,21 +174,30 @@ static int check_there(const struct baleen_rule_store *state, struct baleen_erro
 	return baleen_fail(error, ENOENT, "%s: no state", state->path);
 }
 
+/* Of one moment, and at the price of one lock. A writer goes on so: nobody else writes. */
+static int check_opened(struct baleen_rule_store *state, struct baleen_error *error)
+{
+	bool is_first;
+	int err = baleen_rule_store_begin_reading(state, &is_first, error);
+
+	if (!err)
+		err = check_version(state, error);
+	if (!err)
+		err = check_owner(state, error);
+	baleen_rule_store_end_reading(state, is_first && state->lock_fd < 0);
+	if (err)
+		baleen_sql_close(state);
+	return err;
+}
+
 static int open_database(struct baleen_rule_store *state, struct baleen_error *error)
 {
 	int err = check_there(state, error);
 
 	baleen_unkept_find(state);
 	if (!err)
-		err = baleen_sql_open(state, state->lock_fd >= 0, error);
-	if (err)
-		return err;
-	err = check_version(state, error);
-	if (!err)
-		err = check_owner(state, error);
-	if (err)
-		baleen_sql_close(state);
-	return err;
+		err = baleen_sql_open(state, error);
+	return err ? err : check_opened(state, error);
 }
 
 /* Whoever was killed, or lost its power, before the first commit may have left
@@ -224,13 +235,9 @@ static int open_to_read(struct baleen_rule_store *state, struct baleen_error *er
 	}
 }
 
-static int open_to_write(struct baleen_rule_store *state, u64 timeout_ms,
-			 struct baleen_error *error)
+/* Behind the lock. @err: of opening it */
+static int start_writing(struct baleen_rule_store *state, int err, struct baleen_error *error)
 {
-	int err = lock(state, timeout_ms, false, error);
-
-	if (!err)
-		err = open_finished(state, error);
 	if (!err && state->unkept[0])
 		err = baleen_unkept_keep(state, error);
 	if (err) {
@@ -243,6 +250,14 @@ static int open_to_write(struct baleen_rule_store *state, u64 timeout_ms,
 		baleen_rule_store_sync_parent(state->path);
 	baleen_rule_store_sweep(state);
 	return 0;
+}
+
+static int open_to_write(struct baleen_rule_store *state, u64 timeout_ms,
+			 struct baleen_error *error)
+{
+	int err = lock(state, timeout_ms, false, error);
+
+	return err ? err : start_writing(state, open_finished(state, error), error);
 }
 
 static int name_state(struct baleen_rule_store *state, const char *device, bool is_kept,
@@ -301,6 +316,33 @@ int baleen_rule_store_open(struct baleen_rule_store *state, const char *device, 
 	if (!err)
 		*state = opened;
 	return err;
+}
+
+/* Not the file of another state, nor one whose disk took no more. */
+static bool is_still_it(struct baleen_rule_store *state)
+{
+	int has_moved = 1;
+
+	return state->is_kept && !baleen_unkept_find(state) &&
+	       !sqlite3_db_readonly(state->db, "main") &&
+	       !sqlite3_file_control(state->db, "main", SQLITE_FCNTL_HAS_MOVED, &has_moved) &&
+	       !has_moved;
+}
+
+int baleen_rule_store_write(struct baleen_rule_store *state, u64 timeout_ms,
+			    struct baleen_error *error)
+{
+	char device[BALEEN_POINT_BYTES];
+	int err = -ENOENT;
+
+	strcpy(device, state->device);
+	if (state->is_kept && !state->unkept[0])
+		err = lock(state, timeout_ms, false, error);
+	if (!err && is_still_it(state))
+		return start_writing(state, check_opened(state, error), error);
+	baleen_rule_store_close(state);
+	return err && err != -ENOENT ? err :
+				       baleen_rule_store_open(state, device, timeout_ms, error);
 }
 
 bool baleen_rule_store_is_there(const char *device)
@@ -363,7 +405,7 @@ static int make_state(struct baleen_rule_store *state, struct baleen_error *erro
 	state->is_new = true;
 	err = make_files(state, error);
 	if (!err)
-		err = baleen_sql_open(state, true, error);
+		err = baleen_sql_open(state, error);
 	return err ? err : make_tables(state, error);
 }
 
@@ -423,17 +465,6 @@ void baleen_rule_store_remove(struct baleen_rule_store *state)
 
 /* --- all states --- */
 
-static bool is_there(const char *device, bool is_kept)
-{
-	struct baleen_rule_store state;
-	int err = open_one(&state, device, is_kept, 0, NULL);
-
-	if (!err)
-		baleen_rule_store_close(&state);
-	/* A damaged state exists, too. */
-	return err != -ENOENT && err != -EXDEV && err != -ENOTDIR && err != -ENODEV;
-}
-
 /* The device of a volatile state; false for those of other namespaces. */
 static bool volatile_device(const char *name, char *device)
 {
@@ -450,23 +481,49 @@ static bool volatile_device(const char *name, char *device)
 	return !strcmp(base, name);
 }
 
-static int visit_entry(const char *name, bool is_kept,
-		       int (*visit)(const char *device, bool is_kept, void *data), void *data)
+/* A damaged state is there, too. */
+static bool is_state(int err)
 {
-	char device[BALEEN_POINT_BYTES];
-
-	if (name[0] == '.' && (!name[1] || !strcmp(name, "..")))
-		return 0;
-	if (is_kept && !baleen_device_is_name(name))
-		return 0;
-	if (is_kept)
-		strcpy(device, name);
-	else if (!volatile_device(name, device) || is_there(device, true))
-		return 0;
-	return is_there(device, is_kept) ? visit(device, is_kept, data) : 0;
+	return err != -ENOENT && err != -EXDEV && err != -ENOTDIR && err != -ENODEV;
 }
 
-static int visit_root(bool is_kept, int (*visit)(const char *device, bool is_kept, void *data),
+static bool is_kept_there(const char *device)
+{
+	struct baleen_rule_store state;
+	int err = open_one(&state, device, true, 0, NULL);
+
+	if (!err)
+		baleen_rule_store_close(&state);
+	return is_state(err);
+}
+
+static bool find_device(const char *name, bool is_kept, char *device)
+{
+	if (!is_kept)
+		return volatile_device(name, device);
+	if (!baleen_device_is_name(name))
+		return false;
+	strcpy(device, name);
+	return true;
+}
+
+static int visit_entry(const char *name, bool is_kept,
+		       int (*visit)(struct baleen_rule_store_found *found, void *data), void *data)
+{
+	struct baleen_rule_store_found found = { .is_kept = is_kept };
+	int ret = 0;
+
+	if (!find_device(name, is_kept, found.device) || (!is_kept && is_kept_there(found.device)))
+		return 0;
+	found.err = open_one(&found.state, found.device, is_kept, 0, &found.error);
+	if (is_state(found.err))
+		ret = visit(&found, data);
+	if (!found.err && !found.is_taken)
+		baleen_rule_store_close(&found.state);
+	return ret;
+}
+
+static int visit_root(bool is_kept, int (*visit)(struct baleen_rule_store_found *found, void *data),
 		      void *data, struct baleen_error *error)
 {
 	const char *root = baleen_rule_store_root(is_kept);
@@ -482,8 +539,8 @@ static int visit_root(bool is_kept, int (*visit)(const char *device, bool is_kep
 	return ret;
 }
 
-int baleen_rule_store_each(int (*visit)(const char *device, bool is_kept, void *data), void *data,
-			   struct baleen_error *error)
+int baleen_rule_store_each(int (*visit)(struct baleen_rule_store_found *found, void *data),
+			   void *data, struct baleen_error *error)
 {
 	int ret = check_place(error);
 

@@ -291,6 +291,19 @@ int baleen_rule_store_open(struct baleen_rule_store *state, const char *device, 
 			   struct baleen_error *error);
 
 /**
+ * baleen_rule_store_write() - become the writer of a state that was opened for reading
+ * @state: opened for reading; closed on failure
+ * @timeout_ms: how long to wait to be the only writer
+ * @error: filled in on failure
+ *
+ * Costs 35 system calls less than to open it again.
+ *
+ * Return: as baleen_rule_store_open().
+ */
+int baleen_rule_store_write(struct baleen_rule_store *state, u64 timeout_ms,
+			    struct baleen_error *error);
+
+/**
  * baleen_rule_store_create() - make an empty state and become its writer
  * @state: filled in; close with baleen_rule_store_close()
  * @device: name of the device; a volatile state needs it to be there
@@ -328,8 +341,26 @@ void baleen_rule_store_close(struct baleen_rule_store *state);
 void baleen_rule_store_remove(struct baleen_rule_store *state);
 
 /**
+ * struct baleen_rule_store_found - a device that has a state
+ * @device: its name
+ * @is_kept: which of the two it is
+ * @err: 0, or why it cannot be opened, a negative errno
+ * @error: the same as text
+ * @state: opened for reading, when @err is 0; closed after the visit unless it is @is_taken
+ * @is_taken: set by the visit, which then closes @state
+ */
+struct baleen_rule_store_found {
+	char device[BALEEN_POINT_BYTES];
+	bool is_kept;
+	int err;
+	struct baleen_error error;
+	struct baleen_rule_store state;
+	bool is_taken;
+};
+
+/**
  * baleen_rule_store_each() - the devices that have a state
- * @visit: called with the name of each; a nonzero return ends the walk
+ * @visit: called with each; a nonzero return ends the walk
  * @data: passed to @visit
  * @error: filled in on failure
  *
@@ -338,8 +369,8 @@ void baleen_rule_store_remove(struct baleen_rule_store *state);
  *
  * Return: 0, what @visit returned, or a negative errno.
  */
-int baleen_rule_store_each(int (*visit)(const char *device, bool is_kept, void *data), void *data,
-			   struct baleen_error *error);
+int baleen_rule_store_each(int (*visit)(struct baleen_rule_store_found *found, void *data),
+			   void *data, struct baleen_error *error);
 
 /**
  * baleen_rule_store_get_rules() - rules and policy

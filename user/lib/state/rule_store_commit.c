@@ -70,10 +70,10 @@ int baleen_rule_store_read_owner(const struct baleen_rule_store *state,
 static int put_owner(const struct baleen_rule_store *state, struct baleen_error *error)
 {
 	static const char sql[] = "INSERT OR REPLACE INTO owner VALUES (1, ?, ?, ?, ?)";
-	struct baleen_rule_store_owner was = { .ifindex = 0 }, is;
+	struct baleen_rule_store_owner was = { .ifindex = 0 }, is = state->is;
 	int err = baleen_rule_store_read_owner(state, &was, error);
 
-	if (!err)
+	if (!err && !is.ifindex)
 		err = baleen_rule_store_owner(state->device, &is, error);
 	if (err || (!is.ifindex && *was.boot) ||
 	    (!strcmp(was.boot, is.boot) && was.netns_cookie == is.netns_cookie &&
@@ -84,6 +84,19 @@ static int put_owner(const struct baleen_rule_store *state, struct baleen_error 
 					       baleen_sql_text(is.boot),
 					       baleen_sql_number(is.netns_cookie),
 					       baleen_sql_number(is.ifindex)));
+}
+
+int baleen_rule_store_begin_reading(const struct baleen_rule_store *state, bool *is_first,
+				    struct baleen_error *error)
+{
+	*is_first = sqlite3_get_autocommit(state->db);
+	return *is_first ? baleen_sql_do(state, "BEGIN", NULL, error, NULL, 0) : 0;
+}
+
+void baleen_rule_store_end_reading(const struct baleen_rule_store *state, bool is_first)
+{
+	if (is_first && !sqlite3_get_autocommit(state->db))
+		baleen_sql_do(state, "COMMIT", NULL, NULL, NULL, 0);
 }
 
 static int begin_to_write(struct baleen_rule_store *state, struct baleen_error *error)
@@ -109,6 +122,9 @@ int baleen_rule_store_refused(struct baleen_rule_store *state, int err)
 
 int baleen_rule_store_begin(struct baleen_rule_store *state, struct baleen_error *error)
 {
+	/* What it was opened with. */
+	if (sqlite3_txn_state(state->db, NULL) != SQLITE_TXN_WRITE)
+		baleen_rule_store_rollback(state);
 	if (state->lock_fd < 0)
 		return baleen_sql_do(state, "BEGIN", NULL, error, NULL, 0);
 	return baleen_rule_store_refused(state, begin_to_write(state, error));
@@ -137,7 +153,9 @@ int baleen_rule_store_commit(struct baleen_rule_store *state, struct baleen_erro
 		unlinkat(state->lock_fd, BALEEN_RULE_STORE_UNFINISHED, 0);
 	}
 	state->is_new = false;
-	baleen_rule_store_sweep(state);
+	if (state->drops_copies)
+		baleen_rule_store_sweep(state);
+	state->drops_copies = false;
 	baleen_announce();
 	return 0;
 }
@@ -162,15 +180,16 @@ void baleen_rule_store_rollback(struct baleen_rule_store *state)
 int baleen_rule_store_mark(const struct baleen_rule_store *state, struct baleen_error *error)
 {
 	char path[BALEEN_RULE_STORE_NAME_BYTES];
-	int err = baleen_rule_store_mark_name(state->now, path, error);
+	int err = baleen_rule_store_mark_name(state, path, error);
 	int fd;
 
 	if (err)
 		return err == -ENODEV ? 0 : err;
-	err = baleen_rule_store_make_root(false, error);
-	if (err)
-		return err;
 	fd = baleen_output_own(path, error);
+	if (fd == -ENOENT) {
+		err = baleen_rule_store_make_root(false, error);
+		fd = err ? err : baleen_output_own(path, error);
+	}
 	if (fd < 0)
 		return fd;
 	close(fd);
@@ -181,7 +200,7 @@ void baleen_rule_store_unmark(const struct baleen_rule_store *state)
 {
 	char path[BALEEN_RULE_STORE_NAME_BYTES];
 
-	if (!baleen_rule_store_mark_name(state->now, path, NULL))
+	if (!baleen_rule_store_mark_name(state, path, NULL))
 		unlink(path);
 }
 
@@ -189,5 +208,5 @@ bool baleen_rule_store_is_marked(const struct baleen_rule_store *state)
 {
 	char path[BALEEN_RULE_STORE_NAME_BYTES];
 
-	return !baleen_rule_store_mark_name(state->now, path, NULL) && !access(path, F_OK);
+	return !baleen_rule_store_mark_name(state, path, NULL) && !access(path, F_OK);
 }

@@ -88,14 +88,14 @@ static int copy_feeds(const struct baleen_rule_store *state, const char *aside,
 static int copy_inside(const struct baleen_rule_store *state, const char *aside,
 		       struct baleen_error *error)
 {
-	int err = baleen_sql_do(state, "BEGIN", NULL, error, NULL, 0);
+	bool is_first;
+	int err = baleen_rule_store_begin_reading(state, &is_first, error);
 
-	if (err)
-		return err;
-	err = copy_feeds(state, aside, error);
+	if (!err)
+		err = copy_feeds(state, aside, error);
 	if (!err)
 		err = baleen_sql_copy_into(state, aside, error);
-	baleen_sql_do(state, "COMMIT", NULL, NULL, NULL, 0);
+	baleen_rule_store_end_reading(state, is_first);
 	return err ? err : make_file(aside, BALEEN_RULE_STORE_COPY_MARK, error);
 }
 
@@ -191,7 +191,7 @@ int baleen_rule_store_replace(struct baleen_rule_store *state, const char *path,
 	if (renameat2(AT_FDCWD, path, AT_FDCWD, state->path, RENAME_EXCHANGE)) {
 		err = fail_at(error, path, -errno);
 		close(fd);
-		baleen_sql_open(state, true, NULL);
+		baleen_sql_open(state, NULL);
 		return err;
 	}
 	if (state->unkept[0])
@@ -203,5 +203,5 @@ int baleen_rule_store_replace(struct baleen_rule_store *state, const char *path,
 	unlinkat(fd, BALEEN_RULE_STORE_COPY_MARK, 0);
 	baleen_rule_store_remove_tree(path);
 	baleen_announce();
-	return err ? fail_at(error, state->path, err) : baleen_sql_open(state, true, error);
+	return err ? fail_at(error, state->path, err) : baleen_sql_open(state, error);
 }

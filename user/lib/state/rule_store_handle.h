@@ -16,6 +16,21 @@
 #define BALEEN_RULE_STORE_DB "state.db"
 #define BALEEN_RULE_STORE_FEEDS "feeds"
 
+/* Room for the id of a boot. */
+#define BALEEN_BOOT_ID 64
+
+/**
+ * struct baleen_rule_store_owner - the device that a state is of
+ * @boot: id of the boot of the kernel
+ * @netns_cookie: cookie of the network namespace; unique in one boot
+ * @ifindex: interface index of the device; 0 when it is not there
+ */
+struct baleen_rule_store_owner {
+	char boot[BALEEN_BOOT_ID];
+	u64 netns_cookie;
+	int ifindex;
+};
+
 /**
  * struct baleen_rule_store - the state of one device, opened
  * @path: path of its directory
@@ -24,9 +39,11 @@
  * @file: name of its database there; NULL for BALEEN_RULE_STORE_DB
  * @device: name of the device
  * @now: the name that it has now: another one when it was renamed and the new name has no state
+ * @is: the device as it was found when the state was opened; no boot when it was made then
  * @is_kept: it is put on again at boot
  * @is_new: nothing was committed yet; closed like this, nothing is left
  * @is_synced: it has committed, so all that it has seen is on the disk
+ * @drops_copies: the transaction may have left copies of feeds that no row speaks of
  * @lacks_room: the disk has refused a transaction; baleen_unkept_goes_on() is for that
  * @is_beside: a volatile one, and the kept state of this name is that of a device in
  *             another network namespace
@@ -40,9 +57,11 @@ struct baleen_rule_store {
 	const char *file;
 	char device[BALEEN_POINT_BYTES];
 	char now[BALEEN_POINT_BYTES];
+	struct baleen_rule_store_owner is;
 	bool is_kept;
 	bool is_new;
 	bool is_synced;
+	bool drops_copies;
 	bool lacks_room;
 	bool is_beside;
 	int lock_fd;

@@ -60,7 +60,7 @@ static enum health health_of(struct baleen_rule_store *state)
 		return SOUND;
 	if (!has(state, BALEEN_RULE_STORE_DB))
 		return has(state, BALEEN_RULE_STORE_FEEDS) ? DAMAGED : SOUND;
-	err = baleen_sql_open(state, false, NULL);
+	err = baleen_sql_open(state, NULL);
 	if (err)
 		return err == -EINVAL ? DAMAGED : SOUND;
 	health = health_of_database(state);
@@ -199,7 +199,7 @@ static void salvage(const char *device, bool is_kept, u64 timeout_ms,
 	struct baleen_stored_rules rules;
 
 	snprintf(from.path, sizeof(from.path), "%.*s", (int)sizeof(from.path) - 1, aside->path);
-	if (baleen_sql_open(&from, false, NULL))
+	if (baleen_sql_open(&from, NULL))
 		return;
 	if (is_of_now(&from) &&
 	    !baleen_rule_store_create(&made, device, is_kept, timeout_ms, NULL)) {

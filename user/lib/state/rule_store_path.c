@@ -73,22 +73,23 @@ static int too_long(const char *root, struct baleen_error *error)
 }
 
 /* Behind the root of the volatile states: one per device and namespace. */
-static int volatile_name(const char *device, const char *suffix, char *path, size_t n_bytes,
-			 struct baleen_error *error)
+static int volatile_name(u64 netns_cookie, int ifindex, const char *suffix, char *path,
+			 size_t n_bytes, struct baleen_error *error)
 {
 	const char *root = baleen_rule_store_root(false);
-	struct baleen_pins pins;
-	int ifindex, err;
 
-	err = baleen_device_ifindex(device, &ifindex, error);
-	if (!err)
-		err = baleen_pins_name(&pins, ifindex, error);
-	if (err)
-		return err;
 	if ((size_t)snprintf(path, n_bytes, "%s/ns%llu-if%d%s", root,
-			     (unsigned long long)pins.netns_cookie, ifindex, suffix) >= n_bytes)
+			     (unsigned long long)netns_cookie, ifindex, suffix) >= n_bytes)
 		return too_long(root, error);
 	return 0;
+}
+
+static int find_device(const char *device, u64 *netns_cookie, int *ifindex,
+		       struct baleen_error *error)
+{
+	int err = baleen_device_ifindex(device, ifindex, error);
+
+	return err ? err : baleen_netns_cookie(netns_cookie, error);
 }
 
 void baleen_rule_store_forget(u64 netns_cookie, int ifindex)
@@ -103,20 +104,33 @@ void baleen_rule_store_forget(u64 netns_cookie, int ifindex)
 int baleen_rule_store_name(const char *device, bool is_kept, char *path, struct baleen_error *error)
 {
 	const char *root = baleen_rule_store_root(is_kept);
+	u64 netns_cookie;
+	int ifindex, err;
 
 	if (!baleen_device_is_name(device))
 		return baleen_fail(error, EINVAL, "'%.64s' is no name of a device", device);
-	if (!is_kept)
-		return volatile_name(device, "", path, BALEEN_RULE_STORE_PATH_BYTES, error);
+	if (!is_kept) {
+		err = find_device(device, &netns_cookie, &ifindex, error);
+		return err ? err :
+			     volatile_name(netns_cookie, ifindex, "", path,
+					   BALEEN_RULE_STORE_PATH_BYTES, error);
+	}
 	if (snprintf(path, BALEEN_RULE_STORE_PATH_BYTES, "%s/%s", root, device) >=
 	    BALEEN_RULE_STORE_PATH_BYTES)
 		return too_long(root, error);
 	return 0;
 }
 
-int baleen_rule_store_mark_name(const char *device, char *path, struct baleen_error *error)
+int baleen_rule_store_mark_name(const struct baleen_rule_store *state, char *path,
+				struct baleen_error *error)
 {
-	return volatile_name(device, ".changing", path, BALEEN_RULE_STORE_NAME_BYTES, error);
+	u64 netns_cookie = state->is.netns_cookie;
+	int ifindex = state->is.ifindex;
+	int err = ifindex ? 0 : find_device(state->now, &netns_cookie, &ifindex, error);
+
+	return err ? err :
+		     volatile_name(netns_cookie, ifindex, ".changing", path,
+				   BALEEN_RULE_STORE_NAME_BYTES, error);
 }
 
 int baleen_rule_store_unkept_name(const char *device, u64 inode, char *path)
@@ -129,15 +143,19 @@ int baleen_rule_store_unkept_name(const char *device, u64 inode, char *path)
 		       0;
 }
 
+/* No process is there in two boots. */
 int baleen_boot_id(char *boot, struct baleen_error *error)
 {
-	FILE *file = baleen_input_stream(BOOT_ID, BALEEN_INPUT_SYSTEM, NULL);
+	static _Thread_local char known[BALEEN_BOOT_ID];
+	FILE *file = *known ? NULL : baleen_input_stream(BOOT_ID, BALEEN_INPUT_SYSTEM, NULL);
 	int err = 0;
 
-	if (!file || !fgets(boot, BALEEN_BOOT_ID, file))
-		err = baleen_fail(error, file ? EIO : errno, BOOT_ID ": cannot be read");
+	if (file && fgets(known, sizeof(known), file))
+		known[strcspn(known, "\n")] = '\0';
+	if (*known)
+		strcpy(boot, known);
 	else
-		boot[strcspn(boot, "\n")] = '\0';
+		err = baleen_fail(error, file ? EIO : errno, BOOT_ID ": cannot be read");
 	if (file)
 		fclose(file);
 	return err;
@@ -147,16 +165,13 @@ int baleen_rule_store_owner(const char *device, struct baleen_rule_store_owner *
 			    struct baleen_error *error)
 {
 	struct baleen_rule_store_owner found = { .ifindex = baleen_device_index(device) };
-	struct baleen_pins pins;
 	int err = baleen_boot_id(found.boot, error);
 
 	if (!err)
-		err = baleen_pins_name(&pins, found.ifindex, error);
-	if (err)
-		return err;
-	found.netns_cookie = pins.netns_cookie;
-	*owner = found;
-	return 0;
+		err = baleen_netns_cookie(&found.netns_cookie, error);
+	if (!err)
+		*owner = found;
+	return err;
 }
 
 /* A namespace can end and come again, with another cookie: a named one has its name, and

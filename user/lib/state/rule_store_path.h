@@ -19,9 +19,6 @@
 /* Room for a path and a suffix. */
 #define BALEEN_RULE_STORE_NAME_BYTES (BALEEN_RULE_STORE_PATH_BYTES + 64)
 
-/* Room for the id of a boot. */
-#define BALEEN_BOOT_ID 64
-
 /**
  * baleen_boot_id() - which boot of the kernel this is
  * @boot: filled in; BALEEN_BOOT_ID bytes
@@ -30,18 +27,6 @@
  * Return: 0 or a negative errno.
  */
 int baleen_boot_id(char *boot, struct baleen_error *error);
-
-/**
- * struct baleen_rule_store_owner - the device that a state is of
- * @boot: id of the boot of the kernel
- * @netns_cookie: cookie of the network namespace; unique in one boot
- * @ifindex: interface index of the device; 0 when it is not there
- */
-struct baleen_rule_store_owner {
-	char boot[BALEEN_BOOT_ID];
-	u64 netns_cookie;
-	int ifindex;
-};
 
 /**
  * baleen_rule_store_root() - the directory of all states
@@ -66,13 +51,14 @@ int baleen_rule_store_name(const char *device, bool is_kept, char *path,
 
 /**
  * baleen_rule_store_mark_name() - the file that says that a map is being changed
- * @device: name of the device
+ * @state: opened
  * @path: BALEEN_RULE_STORE_NAME_BYTES bytes
  * @error: filled in on failure
  *
  * Return: 0; -ENODEV when there is no such device, so no map; a negative errno.
  */
-int baleen_rule_store_mark_name(const char *device, char *path, struct baleen_error *error);
+int baleen_rule_store_mark_name(const struct baleen_rule_store *state, char *path,
+				struct baleen_error *error);
 
 /**
  * baleen_rule_store_unkept_name() - where the database of a kept state is that its disk

@@ -223,18 +223,14 @@ int baleen_rule_store_get_rules(const struct baleen_rule_store *state,
 				struct baleen_stored_rules *rules, struct baleen_error *error)
 {
 	struct baleen_stored_rules read = { .n_rules = 0 };
-	bool is_alone = sqlite3_get_autocommit(state->db);
-	int err = 0;
+	bool is_first;
+	int err = baleen_rule_store_begin_reading(state, &is_first, error);
 
-	/* Both as of one commit. */
-	if (is_alone)
-		err = baleen_sql_do(state, "BEGIN", NULL, error, NULL, 0);
 	if (!err)
 		err = read_policy(state, &read, error);
 	if (!err)
 		err = read_rules(state, &read, error);
-	if (is_alone && !sqlite3_get_autocommit(state->db))
-		baleen_sql_do(state, "COMMIT", NULL, NULL, NULL, 0);
+	baleen_rule_store_end_reading(state, is_first);
 	if (!err)
 		*rules = read;
 	return err;
@@ -476,6 +472,7 @@ int baleen_rule_store_set_rules(struct baleen_rule_store *state,
 {
 	int err = check_rules(rules, error);
 
+	state->drops_copies = true;
 	if (!err)
 		err = check_limits(state, rules, error);
 	if (!err)

@@ -177,9 +177,8 @@ int baleen_sql_check_files(const char *path, struct baleen_error *error)
 	return 0;
 }
 
-int baleen_sql_open(struct baleen_rule_store *state, bool for_writing, struct baleen_error *error)
+int baleen_sql_open(struct baleen_rule_store *state, struct baleen_error *error)
 {
-	int flags = for_writing ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY;
 	char path[BALEEN_RULE_STORE_PATH_BYTES + 64];
 	int err;
 
@@ -190,7 +189,7 @@ int baleen_sql_open(struct baleen_rule_store *state, bool for_writing, struct ba
 	state->statements = calloc(BALEEN_MAX_STATEMENTS, sizeof(*state->statements));
 	if (!state->statements)
 		return baleen_fail(error, ENOMEM, "no memory for %s", state->path);
-	err = open_with(state, flags, "", "");
+	err = open_with(state, SQLITE_OPEN_READWRITE, "", "");
 	/* On a full disk there is no room for what its users share in memory: then it
 	 * is for one alone. A filter is to be restored on a full disk, too.
 	 */
@@ -281,7 +280,7 @@ int baleen_sql_copy_into(const struct baleen_rule_store *from, const char *direc
 	if (fd < 0)
 		return baleen_fail(error, -fd, "%s: %s", path, strerror(-fd));
 	close(fd);
-	err = baleen_sql_open(&to, true, error);
+	err = baleen_sql_open(&to, error);
 	if (err)
 		return err;
 	err = baleen_sql_copy(from, &to, error);

@@ -84,12 +84,14 @@ int baleen_sql_check_files(const char *path, struct baleen_error *error);
 /**
  * baleen_sql_open() - open a database
  * @state: path and is_kept are set; db and statements are filled in
- * @for_writing: by the only writer, else for reading
  * @error: filled in on failure
+ *
+ * Readers open it as writers do, since they may become writers; where its disk is only for reading
+ * it is only read.
  *
  * Return: 0 or a negative errno.
  */
-int baleen_sql_open(struct baleen_rule_store *state, bool for_writing, struct baleen_error *error);
+int baleen_sql_open(struct baleen_rule_store *state, struct baleen_error *error);
 
 /**
  * baleen_sql_close() - close it, if it is open

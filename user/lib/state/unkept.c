@@ -107,7 +107,7 @@ static int start(struct baleen_rule_store *state, struct baleen_error *error)
 		return err;
 	baleen_sql_close(state);
 	strcpy(state->unkept, path);
-	return baleen_sql_open(state, true, error);
+	return baleen_sql_open(state, error);
 }
 
 /* --- to the disk ----------------------------------------------------------- */
@@ -134,7 +134,7 @@ static int write_to_disk(const struct baleen_rule_store *state)
 	int err;
 
 	strcpy(disk.path, state->path);
-	err = baleen_sql_open(&disk, true, NULL);
+	err = baleen_sql_open(&disk, NULL);
 	if (err)
 		return err;
 	err = baleen_sql_copy(state, &disk, NULL);
@@ -148,5 +148,5 @@ int baleen_unkept_keep(struct baleen_rule_store *state, struct baleen_error *err
 		return 0;
 	baleen_sql_close(state);
 	baleen_unkept_forget(state);
-	return baleen_sql_open(state, true, error);
+	return baleen_sql_open(state, error);
 }

@@ -30,10 +30,11 @@ void baleen_announce(void)
 	char path[PATH_MAX];
 	int fd;
 
-	if (baleen_announce_path(path, sizeof(path)) ||
-	    (mkdir(baleen_run_root(), 0700) && errno != EEXIST))
+	if (baleen_announce_path(path, sizeof(path)))
 		return;
 	fd = baleen_output_own(path, NULL);
+	if (fd == -ENOENT && !mkdir(baleen_run_root(), 0700))
+		fd = baleen_output_own(path, NULL);
 	if (fd < 0)
 		return;
 	futimens(fd, NULL);

@@ -190,7 +190,7 @@ static int take_over(const struct baleen_instance_type *type, struct baleen_pins
 
 /* By the name the device has; by the one it had, while no device has that; or the
  * pins of a gone device, when the device of that name now has none. Pins of another number
- * are taken over.
+ * are taken over. Return: 1 when they have been seen to be there.
  */
 static int find_pins(const struct baleen_instance_type *type, const char *device,
 		     struct baleen_pins *pins, struct baleen_error *error)
@@ -204,7 +204,7 @@ static int find_pins(const struct baleen_instance_type *type, const char *device
 	if (ifindex) {
 		err = baleen_pins_name_in(type->purpose, pins, ifindex, error);
 		if (err || !access(pins->path, F_OK))
-			return err;
+			return err ? err : 1;
 		err = take_over(type, pins, error);
 		if (err)
 			return err < 0 ? err : 0;
@@ -225,6 +225,6 @@ int baleen_instance_find(const struct baleen_instance_type *type, const char *de
 	int err = find_pins(type, device, pins, error);
 
 	if (err)
-		return err;
+		return err < 0 ? err : 0;
 	return access(pins->path, F_OK) && errno == ENOENT ? type->fail_absent(device, error) : 0;
 }
