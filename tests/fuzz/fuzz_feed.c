@@ -63,7 +63,6 @@ static void check_entry(const struct baleen_entry_line *line, u32 key_spec)
 	const char *reason = line->reason ? line->reason : "";
 	struct baleen_rule_entry entry = { 0 }, again = { 0 };
 	struct baleen_error error = { "" };
-	char text[BALEEN_RULE_ENTRY_TEXT + 1];
 
 	if (baleen_rule_entry_check(origin, reason, &error)) {
 		check(*error.text);
@@ -72,12 +71,13 @@ static void check_entry(const struct baleen_entry_line *line, u32 key_spec)
 	check(*origin && strlen(origin) < BALEEN_ORIGIN_BYTES && !strpbrk(origin, " \t\r"));
 	check(strlen(reason) < BALEEN_REASON_BYTES && !strpbrk(reason, "\t\r\x1b\x7f"));
 	if (baleen_rule_entry_parse(line->key, key_spec, 64, &entry, NULL, &error)) {
-		check(*error.text && !*entry.key);
+		check(*error.text && !baleen_entry_key_compare(&entry.key, &again.key));
 		return;
 	}
-	snprintf(text, sizeof(text), "%s%s", entry.is_exception ? "!" : "", entry.key);
-	check(!baleen_rule_entry_parse(text, key_spec, 128, &again, NULL, &error));
-	check(!strcmp(again.key, entry.key) && again.is_exception == entry.is_exception);
+	check(!baleen_rule_entry_parse(baleen_rule_entry_text(&entry).text, key_spec, 128, &again,
+				       NULL, &error));
+	check(!baleen_entry_key_compare(&again.key, &entry.key) &&
+	      again.is_exception == entry.is_exception);
 }
 
 /* Return: a number that says what was made of it. */

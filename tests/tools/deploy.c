@@ -39,7 +39,7 @@ static void must(int code)
 }
 
 static const struct baleen_stored_rule *find_rule(const struct baleen_stored_rules *rules,
-						 const char *name)
+						  const char *name)
 {
 	for (u32 i = 0; i < rules->n_rules; i++)
 		if (!strcmp(rules->rule[i].name, name))
@@ -58,8 +58,8 @@ static void add_rule(struct baleen_stored_rules *rules, char *word)
 		errx(2, "'%s': no ACTION:RULE", word);
 	*colon = '\0';
 	*rule = (struct baleen_stored_rule){ .key_spec = BALEEN_KEY_SRC,
-					    .kind = BALEEN_KIND_CUCKOO,
-					    .limits = baleen_feed_limits_default() };
+					     .kind = BALEEN_KIND_CUCKOO,
+					     .limits = baleen_feed_limits_default() };
 	rule->guards_feeds = strstr(word, "+guarded");
 	rule->limits.keep_special = !rule->guards_feeds;
 	rule->is_any = strstr(word, "+any");
@@ -102,7 +102,7 @@ static int make(int argc, char **argv)
 		add_rule(&plan.rules, strdup(argv[i]));
 	snprintf(plan.rules.never_path, sizeof(plan.rules.never_path), "%s", never ? never : "");
 	must(baleen_rule_store_create(&deploy.state, argv[0], !strcmp(argv[1], "kept"), TIMEOUT_MS,
-				 &error));
+				      &error));
 	must(baleen_rule_store_begin(&deploy.state, &error));
 	must(baleen_rule_store_set_rules(&deploy.state, &plan.rules, &error));
 	for (int i = 2; i < argc; i++)
@@ -318,7 +318,7 @@ static int print_reason(const struct baleen_reason *reason, void *data)
 		printf("%s:%llu %s\n", baleen_feed_name(&reason->feed).text,
 		       (unsigned long long)reason->line, reason->text);
 	else
-		printf("%s%s %s\n", reason->entry.is_exception ? "!" : "", reason->entry.key,
+		printf("%s %s\n", baleen_rule_entry_text(&reason->entry).text,
 		       reason->entry.origin);
 	return 0;
 }

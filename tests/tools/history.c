@@ -63,7 +63,7 @@ struct planned {
 static void fill(struct baleen_rule_entry_change *change, u32 i, bool is_exception, u32 origin)
 {
 	*change = (struct baleen_rule_entry_change){ .op = BALEEN_RULE_ENTRY_PUT };
-	strcpy(change->entry.key, entry[i].text);
+	change->entry.key.span = entry[i].span;
 	change->entry.is_exception = is_exception;
 	strcpy(change->entry.origin, origin_name[origin]);
 	change->entry.added_ms = from_ms;
@@ -171,10 +171,10 @@ static void go_batch(struct baleen_deploy *deploy, u32 n_changes)
 	must(baleen_deploy_batch(deploy, &batch, &error));
 	for (u32 i = 0; i < planned.n; i++)
 		if (planned.change[i].result != planned.want[i])
-			errx(1, "step %llu: %s%s of %s: %d, not %d", (unsigned long long)step,
-			     planned.change[i].entry.is_exception ? "!" : "",
-			     planned.change[i].entry.key, planned.change[i].entry.origin,
-			     planned.change[i].result, planned.want[i]);
+			errx(1, "step %llu: %s of %s: %d, not %d", (unsigned long long)step,
+			     baleen_rule_entry_text(&planned.change[i].entry).text,
+			     planned.change[i].entry.origin, planned.change[i].result,
+			     planned.want[i]);
 	expect_n("are gone", batch.n_flushed, n_gone);
 	n_operations += planned.n;
 	free(planned.want);

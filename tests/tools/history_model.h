@@ -105,7 +105,7 @@ static void make_entry(struct entry *made, u32 n)
 	any_text(text, n);
 	if (baleen_rule_entry_parse(text, BALEEN_KEY_SRC, 128, &row, NULL, &error))
 		errx(1, "%s", error.text);
-	strcpy(made->text, row.key);
+	strcpy(made->text, baleen_rule_entry_text(&row).text);
 	if (baleen_span_parse(text, strlen(text), &made->span, &reason))
 		errx(1, "%s: %s", text, reason);
 }

@@ -54,7 +54,7 @@ struct path {
 	const char *name;
 	int send, receive;
 	u64 n_sent, n_arrived;
-	u64 last_arrived;  /* number of it */
+	u64 last_arrived; /* number of it */
 	u64 *sent_ns;
 	double *took_ms;
 };

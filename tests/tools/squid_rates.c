@@ -97,7 +97,7 @@ static struct row rows[] = {
 	{ .name = "cuckoo",
 	  .kind = BALEEN_KIND_CUCKOO,
 	  .shape = { SLOTS(4, FULL), SLOTS(4, FULL), SLOTS(4, FULL), SLOTS(2, 0.8) },
-	  .n_room = { N_KEYS * 4 / 8 * FULL, N_KEYS * 5 / 8 * FULL, N_KEYS * FULL } },
+	  .n_room = { N_KEYS * 4 / 8 * FULL, N_KEYS * 5 / 8 * FULL, N_KEYS *FULL } },
 	/* A slot has 3 + r bits, r is 1 at least: with 4 bits an entry there are no 2^16 slots. */
 	{ .name = "quotient",
 	  .kind = BALEEN_KIND_QUOTIENT,

@@ -55,7 +55,8 @@ static int take_feed(const struct baleen_feed *feed, void *data)
 static void write_all(struct baleen_rule_store *state, const char *word)
 {
 	struct baleen_feed feed = { .rule = RULE, .wanted.source = "feed" };
-	struct baleen_rule_entry entry = { .key = "192.0.2.1", .origin = "manual" };
+	struct baleen_rule_entry entry = { .key.span = baleen_span_of_ip4(0xc0000201),
+					   .origin = "manual" };
 	int fd = bytes_fd(word);
 	bool is_new;
 	u64 n;
@@ -76,8 +77,8 @@ static void make(const char *device)
 	struct baleen_rule_store state;
 
 	rules.rule[0] = (struct baleen_stored_rule){ .name = RULE,
-						    .key_spec = BALEEN_KEY_SRC,
-						    .kind = BALEEN_KIND_CUCKOO };
+						     .key_spec = BALEEN_KEY_SRC,
+						     .kind = BALEEN_KIND_CUCKOO };
 	must(baleen_rule_store_create(&state, device, true, TIMEOUT_MS, &error));
 	must(baleen_rule_store_begin(&state, &error));
 	must(baleen_rule_store_set_rules(&state, &rules, &error));

@@ -405,9 +405,7 @@ static void parse_option(struct run *run, struct options *opt, int option)
 	case 'e': opt->expect = true; break;
 	case 'p': opt->print = true; break;
 	case 'j': opt->json = true; break;
-	default:
-		fputs(usage, stderr);
-		exit(EXIT_USAGE);
+	default: fputs(usage, stderr); exit(EXIT_USAGE);
 	}
 }
 

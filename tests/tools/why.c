@@ -398,7 +398,8 @@ static bool is_known(const struct rule *rule, const struct entry *entry)
 /* A lone IPv6 address stands for its /64 in a rule that drops, unless it is an exception. */
 static void widen(const struct rule *rule, struct entry *entry)
 {
-	if (strcmp(rule->action, "drop") || !entry->is_ip6 || entry->is_exception || strpbrk(entry->text, "/-"))
+	if (strcmp(rule->action, "drop") || !entry->is_ip6 || entry->is_exception ||
+	    strpbrk(entry->text, "/-"))
 		return;
 	entry_span(entry, (struct address){ true, entry->first }, 64);
 	entry_key(entry);

@@ -34,7 +34,8 @@ static int make(void **unused)
 	*rule = state_rule("drop");
 	rule->guards_feeds = true;
 	return baleen_rule_store_create(&state, DEVICE, true, 1, &error) ||
-	       baleen_rule_store_begin(&state, &error) || baleen_rule_store_set_rules(&state, &rules, &error);
+	       baleen_rule_store_begin(&state, &error) ||
+	       baleen_rule_store_set_rules(&state, &rules, &error);
 }
 
 static int clean(void **unused)
@@ -412,8 +413,8 @@ static int note(const struct baleen_reason *reason, void *data)
 		sprintf(text + strlen(text), "%llu:%s ", (unsigned long long)reason->line,
 			reason->text);
 	else
-		sprintf(text + strlen(text), "%s%s@%s ", reason->entry.is_exception ? "!" : "",
-			reason->entry.key, reason->entry.origin);
+		sprintf(text + strlen(text), "%s@%s ", baleen_rule_entry_text(&reason->entry).text,
+			reason->entry.origin);
 	return 0;
 }
 

@@ -83,8 +83,7 @@ static u64 take_out(const char *rule, const char *key, const char *origin)
 
 static int note(const struct baleen_rule_entry *found, void *data)
 {
-	sprintf(seen + strlen(seen), "%s%s:%s ", found->is_exception ? "!" : "", found->key,
-		found->origin);
+	sprintf(seen + strlen(seen), "%s:%s ", baleen_rule_entry_text(found).text, found->origin);
 	return !strcmp(found->origin, "stop") ? 77 : 0;
 }
 
@@ -200,14 +199,14 @@ static void shortest_keys(void **unused)
 								 widens ? 64 : 128, &made,
 								 &is_widened, &error),
 					 0);
-			assert_string_equal(made.key, want);
+			assert_string_equal(baleen_entry_key_text(&made.key).text, want);
 			assert_int_equal(made.is_exception, keys[i].is_exception);
 			assert_int_equal(is_widened, widens && keys[i].wide);
 			/* Once more, it stays as it is. */
 			assert_int_equal(baleen_rule_entry_parse(want, keys[i].key_spec, 128, &made,
 								 NULL, &error),
 					 0);
-			assert_string_equal(made.key, want);
+			assert_string_equal(baleen_entry_key_text(&made.key).text, want);
 		}
 	}
 }
@@ -295,7 +294,7 @@ static void renewed(void **unused)
 	assert_false(is_new);
 	assert_int_equal(baleen_rule_entries_count(&state, "drop", NULL), 1);
 	assert_int_equal(baleen_rule_entries_each(&state, "drop", NULL, copy, &back, &error), 0);
-	assert_string_equal(back.key, "192.0.2.0/24");
+	assert_string_equal(baleen_rule_entry_text(&back).text, "!192.0.2.0/24");
 	assert_true(back.is_exception);
 	assert_string_equal(back.origin, "manual");
 	assert_string_equal(back.reason, "second");
@@ -533,7 +532,6 @@ static void random_entries(void **unused)
 		baleen_rule_entries_flush(&state, "drop", NULL, &ignored, &error);
 		for (int i = 0; i < 40; i++) {
 			struct baleen_rule_entry made;
-			const char *reason;
 			bool is_new;
 
 			random_entry(&random, text);
@@ -544,16 +542,13 @@ static void random_entries(void **unused)
 								 &error),
 					 0);
 			for (size_t j = 0; j < n && !is_new; j++)
-				if (!strcmp(slow[j].text + 1, made.key) &&
-				    (slow[j].text[0] == '!') == made.is_exception)
+				if (!strcmp(slow[j].text, baleen_rule_entry_text(&made).text))
 					slow[j].expires_ms = made.expires_ms;
 			if (!is_new)
 				continue;
-			sprintf(slow[n].text, "%c%s", made.is_exception ? '!' : '.', made.key);
+			strcpy(slow[n].text, baleen_rule_entry_text(&made).text);
 			slow[n].expires_ms = made.expires_ms;
-			assert_int_equal(baleen_span_parse(made.key, strlen(made.key),
-							   &slow[n++].span, &reason),
-					 0);
+			slow[n++].span = made.key.span;
 		}
 		assert_int_equal(baleen_rule_entries_count(&state, "drop", NULL), n);
 		for (u32 i = 0; i < 66; i++) {
@@ -596,8 +591,14 @@ static void lists(void **unused)
 static void damaged_rows(void **unused)
 {
 	static const char *const damage[] = {
-		"UPDATE single SET key = 'garbage'",
-		"UPDATE single SET key = printf('%.*c', 5000, '1')",
+		"UPDATE single SET first = CAST('garbage' AS BLOB)",
+		"UPDATE single SET first = CAST(printf('%.*c', 5000, '1') AS BLOB)",
+		"UPDATE single SET first = x''",
+		"UPDATE single SET first = x'06c0000201'",
+		"UPDATE single SET first = x'04c00002'",
+		"UPDATE single SET last = x'04c0000200'",
+		"UPDATE single SET last = x'06c0000201c0000201c0000201c0000201'",
+		"UPDATE single SET last = CAST('garbage' AS BLOB)",
 		"UPDATE single SET origin = printf('%.*c', 5000, '1')",
 		"UPDATE single SET reason = CAST(x'610062' AS TEXT)",
 	};

@@ -19,6 +19,7 @@
 #include <state/rule_store.h>
 
 #include "states.h"
+#include "state/rule_store_each.h"
 
 static struct baleen_error error;
 
@@ -387,12 +388,13 @@ static void kept_before_volatile(void **unused)
 	assert_int_equal(n_files(run), 0);
 }
 
-static int note(const char *device, bool is_kept, void *data)
+static int note(struct baleen_rule_store_found *found, void *data)
 {
 	char *seen = data;
 
-	sprintf(seen + strlen(seen), "%s:%d ", device, is_kept);
-	return !strcmp(device, "stop") ? 77 : 0;
+	sprintf(seen + strlen(seen), "%s:%d%s ", found->device, found->is_kept,
+		found->err ? ":damaged" : "");
+	return !strcmp(found->device, "stop") ? 77 : 0;
 }
 
 static void each(void **unused)
@@ -417,12 +419,63 @@ static void each(void **unused)
 	assert_int_equal(truncate(in_root(DEVICE "/state.db"), 0), 0);
 	seen[0] = '\0';
 	assert_int_equal(baleen_rule_store_each(note, seen, &error), 0);
-	assert_string_equal(seen, DEVICE ":1 ");
+	assert_string_equal(seen, DEVICE ":1:damaged ");
 	assert_int_equal(baleen_rule_store_create(&state, "stop", true, 1, &error), 0);
 	assert_int_equal(baleen_rule_store_begin(&state, &error), 0);
 	assert_int_equal(baleen_rule_store_commit(&state, &error), 0);
 	baleen_rule_store_close(&state);
 	assert_int_equal(baleen_rule_store_each(note, seen, &error), 77);
+}
+
+static void set_text(struct baleen_rule_store *state, const char *name, const char *text)
+{
+	assert_int_equal(baleen_rule_store_begin(state, &error), 0);
+	assert_int_equal(baleen_rule_store_set_text(state, name, text, &error), 0);
+	assert_int_equal(baleen_rule_store_commit(state, &error), 0);
+}
+
+static int take(struct baleen_rule_store_found *found, void *data)
+{
+	found->is_taken = true;
+	*(struct baleen_rule_store *)data = found->state;
+	return 0;
+}
+
+/* A reader becomes the writer of what is there by then. */
+static void reader_writes(void **unused)
+{
+	struct baleen_rule_store reader, other;
+	char *text = NULL;
+
+	make(true);
+	assert_int_equal(baleen_rule_store_each(take, &reader, &error), 0);
+	assert_int_equal(baleen_rule_store_open(&other, DEVICE, 1, &error), 0);
+	assert_int_equal(baleen_rule_store_write(&reader, 1, &error), -ETIMEDOUT);
+	assert_int_equal(baleen_rule_store_each(take, &reader, &error), 0);
+	set_text(&other, "conf", "another");
+	baleen_rule_store_close(&other);
+	assert_int_equal(baleen_rule_store_write(&reader, 1, &error), 0);
+	assert_int_equal(baleen_rule_store_get_text(&reader, "conf", &text), 0);
+	assert_string_equal(text, "another");
+	free(text);
+	set_text(&reader, "conf", "mine");
+	baleen_rule_store_close(&reader);
+	/* Another state of this name. */
+	assert_int_equal(baleen_rule_store_each(take, &reader, &error), 0);
+	assert_int_equal(baleen_rule_store_open(&other, DEVICE, 1, &error), 0);
+	baleen_rule_store_remove(&other);
+	make(true);
+	assert_int_equal(baleen_rule_store_write(&reader, 1, &error), 0);
+	text = NULL;
+	assert_int_equal(baleen_rule_store_get_text(&reader, "conf", &text), 0);
+	assert_null(text);
+	baleen_rule_store_remove(&reader);
+	/* Of none. */
+	make(true);
+	assert_int_equal(baleen_rule_store_each(take, &reader, &error), 0);
+	assert_int_equal(baleen_rule_store_open(&other, DEVICE, 1, &error), 0);
+	baleen_rule_store_remove(&other);
+	assert_int_equal(baleen_rule_store_write(&reader, 1, &error), -ENOENT);
 }
 
 /* --- one writer, any readers --- */
@@ -455,13 +508,6 @@ static void assert_text(const struct baleen_rule_store *state, const char *name,
 	else
 		assert_null(text);
 	free(text);
-}
-
-static void set_text(struct baleen_rule_store *state, const char *name, const char *text)
-{
-	assert_int_equal(baleen_rule_store_begin(state, &error), 0);
-	assert_int_equal(baleen_rule_store_set_text(state, name, text, &error), 0);
-	assert_int_equal(baleen_rule_store_commit(state, &error), 0);
 }
 
 /* A reader that looks at one moment does not hold a writer up. */
@@ -701,6 +747,7 @@ int main(void)
 		cmocka_unit_test_teardown(removed, clean_root),
 		cmocka_unit_test_teardown(kept_before_volatile, clean_root),
 		cmocka_unit_test_teardown(each, clean_root),
+		cmocka_unit_test_teardown(reader_writes, clean_root),
 		cmocka_unit_test_teardown(one_writer, clean_root),
 		cmocka_unit_test_teardown(a_moment, clean_root),
 		cmocka_unit_test_teardown(readers_do_not_write, clean_root),

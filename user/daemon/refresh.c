@@ -10,6 +10,7 @@
 #include "state/entries.h"
 #include "state/feeds.h"
 #include "state/never_names.h"
+#include "state/rule_store_each.h"
 
 #define SOON_US 1000000ull
 /* The pause after a failed update, since the same feed is due at once. */

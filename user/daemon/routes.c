@@ -21,6 +21,7 @@
 #include "net/routes.h"
 #include "state/feeds.h"
 #include "state/route_feed.h"
+#include "state/rule_store_each.h"
 #include "util/array.h"
 #include "util/fd.h"
 

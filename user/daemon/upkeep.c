@@ -6,6 +6,7 @@
 #include "daemon.h"
 #include "deploy/confirm.h"
 #include "deploy/deploy.h"
+#include "state/rule_store_each.h"
 #include "state/unkept.h"
 
 /**

@@ -14,6 +14,7 @@
 #include "fleet/fleet_rule.h"
 #include "fleetd/fleetd.h"
 #include "state/entries.h"
+#include "state/rule_store_each.h"
 #include "util/array.h"
 
 /* For another writer of a device. */
@@ -41,8 +42,9 @@ static int keep(const struct baleen_rule_entry *entry, void *data)
 {
 	struct search *search = data;
 	struct baleen_fleet_local *local;
+	struct baleen_entry_text key = baleen_entry_key_text(&entry->key);
 
-	if (entry->is_exception || strlen(entry->key) >= sizeof(local->key))
+	if (entry->is_exception || strlen(key.text) >= sizeof(local->key))
 		return 0;
 	if (baleen_array_add(&search->local, search->n))
 		return baleen_no_memory(search->error);
@@ -50,7 +52,7 @@ static int keep(const struct baleen_rule_entry *entry, void *data)
 	*local = (struct baleen_fleet_local){ .made_ms = entry->added_ms,
 					      .end_ms = entry->expires_ms };
 	strcpy(local->set, search->set);
-	strcpy(local->key, entry->key);
+	strcpy(local->key, key.text);
 	snprintf(local->reason, sizeof(local->reason), "%s", entry->reason);
 	return 0;
 }
@@ -148,7 +150,7 @@ static int remove_from(struct baleen_deploy *deploy, const struct baleen_stored_
 		if (strcmp(found->entry.set, set))
 			continue;
 		change[batch.n++].op = BALEEN_RULE_ENTRY_REMOVE;
-		baleen_fleet_key_format(&found->entry.key, entry->key);
+		entry->key = baleen_fleet_key_entry(&found->entry.key);
 		strcpy(entry->origin, strchr(found->publisher, '/') + 1);
 	}
 	if (batch.n)

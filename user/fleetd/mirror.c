@@ -14,6 +14,7 @@
 #include "fleetd/fleetd.h"
 #include "net/device.h"
 #include "state/entries.h"
+#include "state/rule_store_each.h"
 #include "util/array.h"
 
 /* For another writer of a device: `baleen update` of large feeds takes seconds. */
@@ -146,12 +147,12 @@ static void make_single(const struct changes *changes, const struct baleen_fleet
 	u64 max_ms = changes->rule->fleet.max_ttl_s * 1000ull;
 
 	*entry = (struct baleen_rule_entry){
+		.key = baleen_fleet_key_entry(&effect->entry.key),
 		.added_ms = effect->entry.made_ms - changes->offset_ms,
 		.expires_ms = effect->entry.end_ms - changes->offset_ms,
 	};
 	if (max_ms && entry->expires_ms > entry->added_ms + max_ms)
 		entry->expires_ms = entry->added_ms + max_ms;
-	baleen_fleet_key_format(&effect->entry.key, entry->key);
 	snprintf(entry->origin, sizeof(entry->origin), ORIGIN "%s", effect->publisher);
 	strcpy(entry->reason, effect->entry.reason);
 }
@@ -194,7 +195,8 @@ static void tell_refused(const struct changes *changes, const char *device)
 	}
 	if (first)
 		say(changes->fleet, LOG_WARNING, "%s:%s: %s of %s is not banned here: %s%s", device,
-		    changes->rule->name, first->entry.key, first->entry.origin + strlen(ORIGIN),
+		    changes->rule->name, baleen_entry_key_text(&first->entry.key).text,
+		    first->entry.origin + strlen(ORIGIN),
 		    baleen_gate_text(first->answer, &first->protected, why),
 		    n > 1 ? ", nor are others" : "");
 }
@@ -221,7 +223,7 @@ static int compare_changes(const void *a, const void *b)
 {
 	const struct baleen_rule_entry *x = &((const struct baleen_rule_entry_change *)a)->entry;
 	const struct baleen_rule_entry *y = &((const struct baleen_rule_entry_change *)b)->entry;
-	int order = strcmp(x->key, y->key);
+	int order = baleen_entry_key_compare(&x->key, &y->key);
 
 	if (!order)
 		order = x->is_exception - y->is_exception;
@@ -237,6 +239,7 @@ static int want_pardon(const struct baleen_fleet_pardon *pardon, void *data)
 {
 	struct changes *changes = data;
 	struct baleen_rule_entry entry = {
+		.key = baleen_fleet_key_entry(&pardon->key),
 		.is_exception = true,
 		.origin = PARDON_ORIGIN,
 		.added_ms = pardon->made_ms - changes->offset_ms,
@@ -245,7 +248,6 @@ static int want_pardon(const struct baleen_fleet_pardon *pardon, void *data)
 
 	if (!pardon->is_exception || strcmp(pardon->set, changes->rule->fleet.set))
 		return 0;
-	baleen_fleet_key_format(&pardon->key, entry.key);
 	strcpy(entry.reason, pardon->reason);
 	return add_change(changes, BALEEN_RULE_ENTRY_PUT, &entry);
 }

@@ -193,7 +193,7 @@ int suggest_word(const struct baleen_rule_entry_change *change, const char *comm
 		return EXIT_FAILED;
 	return complain("'baleen %s %s%s%s %s' %s", command, word, target ? " " : "",
 			target ? baleen_shell_word(target).text : "",
-			baleen_shell_word(change->entry.key).text,
+			baleen_shell_word(baleen_entry_key_text(&change->entry.key).text).text,
 			change->answer == BALEEN_GATE_COVERS ? "leaves that out" : "takes it");
 }
 
@@ -205,7 +205,7 @@ int suggest_narrow(const struct entries *entries, const char *command, const cha
 		struct baleen_rule_entry_change wide = entries->change[i];
 
 		wide.answer = BALEEN_GATE_COVERS;
-		if (!wide.entry.is_exception && strpbrk(wide.entry.key, "/-") && ++n)
+		if (!wide.entry.is_exception && !baleen_entry_key_is_alone(&wide.entry.key) && ++n)
 			suggest_word(&wide, command, target);
 	}
 	return EXIT_FAILED;
@@ -215,19 +215,21 @@ static int complain_there(const struct entry_change *change, const struct search
 {
 	return complain(
 		"%s: %s is an entry of origin '%s' already: nothing changed (--exist renews it)",
-		change->target, search->entry->key, search->entry->origin);
+		change->target, baleen_entry_key_text(&search->entry->key).text,
+		search->entry->origin);
 }
 
 static int complain_absent(const struct entry_change *change, const struct baleen_rule_store *state,
 			   const struct baleen_stored_rule *rule, const struct search *search)
 {
 	complain("%s: no entry %s of origin '%s': nothing changed (--exist does not mind)",
-		 change->target, search->entry->key, search->entry->origin);
+		 change->target, baleen_entry_key_text(&search->entry->key).text,
+		 search->entry->origin);
 	explain_entry(change->target, state, rule, search->entry);
 	if (*search->elsewhere)
 		return complain("%s: 'baleen del --origin %s' is for that one", change->target,
 				baleen_shell_word(search->elsewhere).text);
-	return suggest_exception(change->target, search->entry->key);
+	return suggest_exception(change->target, baleen_entry_key_text(&search->entry->key).text);
 }
 
 /* An address that was widened when it was added is deleted as what it became. */
@@ -235,15 +237,13 @@ static void widen_like_added(const struct baleen_rule_store *state,
 			     const struct baleen_stored_rule *rule, struct search *search,
 			     struct baleen_rule_entry *entry)
 {
+	u32 width = baleen_rule_ban_width(rule);
 	struct baleen_rule_entry wide = *entry;
-	bool is_widened;
 
-	if (search->found ||
-	    baleen_rule_entry_parse(entry->key, rule->key_spec, baleen_rule_ban_width(rule), &wide,
-				    &is_widened, NULL) ||
-	    !is_widened)
+	if (search->found || !entry->key.span.is_ip6 || !baleen_entry_key_is_alone(&entry->key) ||
+	    width >= 128)
 		return;
-	wide.is_exception = entry->is_exception;
+	wide.key.span = baleen_span_prefix(&entry->key.span, width);
 	search->entry = &wide;
 	baleen_rule_entries_of_key(state, rule->name, &wide, compare_origin, search, NULL);
 	search->entry = entry;
@@ -281,12 +281,11 @@ static int check_all(const struct entry_change *change, const struct baleen_rule
 
 static int list_keys(const struct entries *entries, struct baleen_list *list)
 {
-	const char *ignored;
 	int err = 0;
 
 	for (size_t i = 0; i < entries->n && !err; i++)
 		if (!entries->change[i].entry.is_exception)
-			err = baleen_list_add(list, entries->change[i].entry.key, &ignored);
+			err = baleen_entry_key_add(&entries->change[i].entry.key, false, list);
 	return err ? err : baleen_list_finish(list);
 }
 
@@ -356,14 +355,15 @@ static void count_results(const struct entry_change *change, const struct entrie
 		outcome->n_renewed += one->result == -EEXIST;
 		if (one->answer == BALEEN_GATE_NARROWED && outcome->n_narrowed++ < MAX_EXPLAINED &&
 		    !change->json)
-			complain("%s: '%s' narrowed: %s", change->target, one->entry.key,
+			complain("%s: '%s' narrowed: %s", change->target,
+				 baleen_entry_key_text(&one->entry.key).text,
 				 entry_refusal(one, why));
 		if (one->result != -EPERM)
 			continue;
 		if (outcome->n_refused++ >= MAX_EXPLAINED)
 			continue;
-		complain("%s: '%s' not added: %s", change->target, one->entry.key,
-			 entry_refusal(one, why));
+		complain("%s: '%s' not added: %s", change->target,
+			 baleen_entry_key_text(&one->entry.key).text, entry_refusal(one, why));
 		suggest_word(one, change->command->name, change->target);
 	}
 }

@@ -41,6 +41,11 @@ static bool is_ban(const struct ban *ban)
 	return ban->command == &ban_command;
 }
 
+static struct baleen_entry_text key_text(const struct ban *ban)
+{
+	return baleen_entry_key_text(&ban->key[0].key);
+}
+
 /* DEV:RULE, into at least TARGET_BYTES bytes; returns @text. */
 #define TARGET_BYTES (BALEEN_POINT_BYTES + BALEEN_NAME_BYTES)
 
@@ -126,7 +131,7 @@ static const struct baleen_rule_entry *find_own(const struct ban *ban,
 static bool has_key(const struct baleen_ban_rule *rule, const struct baleen_rule_entry *key)
 {
 	for (size_t i = 0; i < rule->n_before; i++)
-		if (!strcmp(rule->before[i].entry.key, key->key))
+		if (!baleen_entry_key_compare(&rule->before[i].entry.key, &key->key))
 			return true;
 	return false;
 }
@@ -186,7 +191,7 @@ static void explain(const struct ban *ban)
 				 rules.rule[i].name);
 			n = explain_entry(target, state, &rules.rule[i], &ban->key[0]);
 			if (n)
-				suggest_exception(target, ban->key[0].key);
+				suggest_exception(target, key_text(ban).text);
 		}
 	}
 }
@@ -196,8 +201,8 @@ static int complain_noop(const struct ban *ban)
 	if (is_ban(ban))
 		return complain("%s is banned by origin '%s' already: nothing changed (--exist "
 				"renews it)",
-				ban->key[0].key, ban->key[0].origin);
-	complain("%s is not banned: nothing changed (--exist does not mind)", ban->key[0].key);
+				key_text(ban).text, ban->key[0].origin);
+	complain("%s is not banned: nothing changed (--exist does not mind)", key_text(ban).text);
 	explain(ban);
 	return EXIT_FAILED;
 }
@@ -239,7 +244,7 @@ static int put(struct ban *ban)
 	if (!refused)
 		return complain("%s: nothing changed", error.text);
 	complain("%s: '%s' not added: %s: nothing changed", target_text(ban, refused, target),
-		 ban->key[0].key, entry_refusal(&refused->change[0], why));
+		 key_text(ban).text, entry_refusal(&refused->change[0], why));
 	return suggest_word(&refused->change[0], ban->command->name, NULL);
 }
 
@@ -315,7 +320,7 @@ static int report_json(const struct ban *ban)
 				    *rule->widened ? json_text(rule->widened) : json_null());
 		json_array_append_new(rules, one);
 	}
-	json_object_set_new(json, "entry", json_text(ban->key[0].key));
+	json_object_set_new(json, "entry", json_text(key_text(ban).text));
 	if (is_ban(ban))
 		json_object_set_new(json, "expires_ms",
 				    ban->key[0].expires_ms ? json_integer(ban->key[0].expires_ms) :
@@ -344,7 +349,7 @@ static int report(const struct ban *ban)
 
 		if (rule->is_left)
 			continue;
-		say("%s: %s %s", target_text(ban, rule, target), ban->key[0].key,
+		say("%s: %s %s", target_text(ban, rule, target), key_text(ban).text,
 		    result_text(ban, rule));
 		if (!is_ban(ban))
 			print_origins(rule);

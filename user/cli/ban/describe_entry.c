@@ -16,11 +16,9 @@ const char *format_entry_time(u64 ms, char *text)
 
 json_t *describe_entry(const struct baleen_rule_entry *entry)
 {
-	char key[BALEEN_RULE_ENTRY_TEXT + 1];
 	json_t *json = json_object();
 
-	snprintf(key, sizeof(key), "%s%s", entry->is_exception ? "!" : "", entry->key);
-	json_object_set_new(json, "entry", json_text(key));
+	json_object_set_new(json, "entry", json_text(baleen_rule_entry_text(entry).text));
 	json_object_set_new(json, "origin", json_text(entry->origin));
 	json_object_set_new(json, "reason", json_text(entry->reason));
 	json_object_set_new(json, "added_ms", json_integer(entry->added_ms));

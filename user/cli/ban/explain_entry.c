@@ -19,19 +19,17 @@ struct printed {
 /* The first key that an entry holds, by which others are found. */
 static int first_key(const struct baleen_rule_entry *entry, u32 key_spec, struct baleen_key *key)
 {
-	struct baleen_span span;
-	const char *reason;
+	const struct baleen_span *span = &entry->key.span;
+	const char *fields = entry->key.fields, *reason;
 
-	if (!baleen_spec_is_address(key_spec))
-		return baleen_key_parse(entry->key, strlen(entry->key), key_spec, key, &reason);
-	if (baleen_span_parse(entry->key, strlen(entry->key), &span, &reason))
-		return -EINVAL;
-	*key = (struct baleen_key){ .domain = span.is_ip6 ? BALEEN_IP6 : BALEEN_IP4 };
-	if (span.is_ip6) {
-		key->hi = span.first.hi;
-		key->lo = span.first.lo;
+	if (!baleen_entry_key_is_addresses(&entry->key))
+		return baleen_key_parse(fields, strlen(fields), key_spec, key, &reason);
+	*key = (struct baleen_key){ .domain = span->is_ip6 ? BALEEN_IP6 : BALEEN_IP4 };
+	if (span->is_ip6) {
+		key->hi = span->first.hi;
+		key->lo = span->first.lo;
 	} else {
-		key->ip4 = span.first.lo;
+		key->ip4 = span->first.lo;
 	}
 	return 0;
 }
@@ -48,9 +46,8 @@ static int say_reason(const struct baleen_reason *reason, void *data)
 		complain("%s: stays in force: the image %s holds it", printed->target,
 			 baleen_feed_name(&reason->feed).text);
 	else
-		complain("%s: %s%s stays in force: entry of origin '%s'", printed->target,
-			 reason->entry.is_exception ? "!" : "", reason->entry.key,
-			 reason->entry.origin);
+		complain("%s: %s stays in force: entry of origin '%s'", printed->target,
+			 baleen_rule_entry_text(&reason->entry).text, reason->entry.origin);
 	return 0;
 }
 

@@ -119,7 +119,8 @@ static u64 count_refused(const struct import *import)
 
 		if (change->result != -EPERM || n++ >= MAX_NAMED)
 			continue;
-		complain("%s: '%s' not added: %s", import->target, change->entry.key,
+		complain("%s: '%s' not added: %s", import->target,
+			 baleen_entry_key_text(&change->entry.key).text,
 			 entry_refusal(change, why));
 		suggest_word(change, "add", import->target);
 	}

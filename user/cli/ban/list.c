@@ -89,15 +89,11 @@ static bool meets(const struct baleen_span *a, const struct baleen_span *b)
 /* A key of several fields is compared as it is printed. */
 static bool is_of_key(const struct list *list, const struct baleen_rule_entry *entry)
 {
-	struct baleen_span span;
-	const char *reason;
-
 	if (!list->key)
 		return true;
-	if (!list->is_span || !baleen_spec_is_address(list->in->key_spec))
-		return !strcmp(list->key, entry->key);
-	return !baleen_span_parse(entry->key, strlen(entry->key), &span, &reason) &&
-	       meets(&list->span, &span);
+	if (!list->is_span || !baleen_entry_key_is_addresses(&entry->key))
+		return !strcmp(list->key, baleen_entry_key_text(&entry->key).text);
+	return meets(&list->span, &entry->key.span);
 }
 
 static bool is_asked_for(const struct list *list, const struct baleen_rule_entry *entry)
@@ -130,16 +126,15 @@ static const char *exemption(const struct list *list, const struct baleen_rule_e
 
 static void print_entry(const struct list *list, const struct baleen_rule_entry *entry)
 {
-	char key[BALEEN_RULE_ENTRY_TEXT + 1], since[ENTRY_TIME_TEXT], left[BALEEN_DURATION_TEXT];
+	char since[ENTRY_TIME_TEXT], left[BALEEN_DURATION_TEXT];
 	char text[BALEEN_GATE_TEXT];
 	const char *exempt = exemption(list, entry, text);
 
 	if (!list->n)
 		say("%-10s %-20s %-16s %-19s %-8s %s\n", "RULE", "KEY", "ORIGIN", "SINCE", "LEFT",
 		    "REASON");
-	snprintf(key, sizeof(key), "%s%s", entry->is_exception ? "!" : "", entry->key);
-	say("%-10s %-20s %-16s %-19s %-8s %s", list->in->name, key, entry->origin,
-	    format_entry_time(entry->added_ms, since),
+	say("%-10s %-20s %-16s %-19s %-8s %s", list->in->name, baleen_rule_entry_text(entry).text,
+	    entry->origin, format_entry_time(entry->added_ms, since),
 	    has_ended(list, entry) ? "ended" :
 	    entry->expires_ms	   ? format_span(entry->expires_ms - list->now_ms, left) :
 				     "-",

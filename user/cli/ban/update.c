@@ -14,6 +14,7 @@
 #include "net/device.h"
 #include "state/feed_update.h"
 #include "state/route_feed.h"
+#include "state/rule_store_each.h"
 #include "util/number.h"
 #include "util/signals.h"
 

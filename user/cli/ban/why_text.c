@@ -105,8 +105,7 @@ static void print_entry_reason(const struct baleen_rule_entry *entry)
 {
 	char when[ENTRY_TIME_TEXT], distance[BALEEN_DURATION_TEXT + 8];
 
-	say("    %s%-*s entry of %s", entry->is_exception ? "!" : "", entry->is_exception ? 19 : 20,
-	    entry->key, entry->origin);
+	say("    %-20s entry of %s", baleen_rule_entry_text(entry).text, entry->origin);
 	if (*entry->reason)
 		say(": %s", entry->reason);
 	say(", added %s", format_entry_time(entry->added_ms, when));
@@ -238,7 +237,8 @@ static void print_difference(const struct baleen_xdp *xdp, u32 index,
 	if (explained->has_ended)
 		say("  DISAGREEMENT: rule '%s' holds it, its entry %s of %s has ended and nobody has "
 		    "taken it out: is baleend running?\n",
-		    name, explained->ended.key, explained->ended.origin);
+		    name, baleen_entry_key_text(&explained->ended.key).text,
+		    explained->ended.origin);
 	else if (explained->holds && !explained->is_exact)
 		say("  DISAGREEMENT: rule '%s' holds it by error of its filter, no entry does\n",
 		    name);

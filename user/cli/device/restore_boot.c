@@ -9,6 +9,7 @@
 #include "deploy/deploy.h"
 #include "net/device.h"
 #include "net/link_wait.h"
+#include "state/rule_store_each.h"
 #include "util/clock.h"
 #include "util/fd.h"
 

@@ -10,6 +10,7 @@
 #include "cli/open/policy.h"
 #include "icp/icp.h"
 #include "state/feeds.h"
+#include "state/rule_store_each.h"
 #include "state/unkept.h"
 #include "util/shell.h"
 #include "xdp/limits.h"

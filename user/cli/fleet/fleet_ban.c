@@ -13,6 +13,7 @@
 #include "fleet/fleet_policy.h"
 #include "fleet/fleet_rule.h"
 #include "net/device.h"
+#include "state/rule_store_each.h"
 #include "util/array.h"
 #include "util/duration.h"
 
@@ -111,12 +112,14 @@ static void report_rule(struct ban *ban, const char *device, const struct baleen
 		ban->n_banned += is_banned;
 		ban->n_refused += !is_banned;
 		if (ban->is_json)
-			json_array_append_new(ban->report,
-					      json_pack("{s:s, s:s, s:s, s:b}", "key",
-							change->entry.key, "device", device, "rule",
-							rule->name, "banned", is_banned));
+			json_array_append_new(
+				ban->report,
+				json_pack("{s:s, s:s, s:s, s:b}", "key",
+					  baleen_entry_key_text(&change->entry.key).text, "device",
+					  device, "rule", rule->name, "banned", is_banned));
 		else if (is_banned)
-			say("%s: banned in %s:%s\n", change->entry.key, device, rule->name);
+			say("%s: banned in %s:%s\n", baleen_entry_key_text(&change->entry.key).text,
+			    device, rule->name);
 		if (!is_banned)
 			complain("%s", entry_refusal(change, why));
 	}

@@ -102,15 +102,16 @@ int entry_make(const char *text, u32 key_spec, u32 width, const struct entry_opt
 void say_stands_for(const char *target, const char *text, const struct baleen_rule_entry *entry,
 		    bool is_widened)
 {
+	struct baleen_entry_text key = baleen_entry_key_text(&entry->key);
 	const char *colon = target ? ": " : "";
 
 	target = target ?: "";
 	text += *text == '!';
 	if (is_widened)
 		complain("%s%s%s stands for %s (say %s/128 for less)", target, colon, text,
-			 entry->key, text);
+			 key.text, text);
 	else if (baleen_span_has_host_bits(text))
-		complain("%s%s%s stands for %s", target, colon, text, entry->key);
+		complain("%s%s%s stands for %s", target, colon, text, key.text);
 }
 
 const char *entry_refusal(const struct baleen_rule_entry_change *change, char *text)

@@ -11,6 +11,7 @@
 #include "deploy/protect.h"
 #include "net/device.h"
 #include "state/entries.h"
+#include "state/rule_store_each.h"
 #include "state/set_feed.h"
 #include "util/signals.h"
 

@@ -7,6 +7,7 @@
 
 #include "deploy/bans.h"
 #include "net/device.h"
+#include "state/rule_store_each.h"
 #include "util/array.h"
 
 /* --- open ------------------------------------------------------------------ */
@@ -194,7 +195,7 @@ static int put_one(struct baleen_bans *bans, struct baleen_ban_rule *rule,
 	for (size_t i = 0; i < rule->n_changes && !err; i++)
 		if (rule->change[i].result == -EPERM)
 			err = baleen_fail(error, EPERM, "%s is never dropped",
-					  rule->change[i].entry.key);
+					  baleen_entry_key_text(&rule->change[i].entry.key).text);
 	return err;
 }
 

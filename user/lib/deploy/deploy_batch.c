@@ -135,7 +135,7 @@ static int refuse_prefix(void *data, const struct baleen_rule_entry *entry, bool
 		return err;
 	*is_refused = answer != BALEEN_GATE_OPEN;
 	if (!*is_refused)
-		strcpy(work->batch->widened, entry->key);
+		strcpy(work->batch->widened, baleen_entry_key_text(&entry->key).text);
 	return 0;
 }
 
@@ -214,7 +214,7 @@ static int compare_entries(const void *a, const void *b)
 {
 	const struct baleen_rule_entry *x = *(const struct baleen_rule_entry *const *)a;
 	const struct baleen_rule_entry *y = *(const struct baleen_rule_entry *const *)b;
-	int order = strcmp(x->key, y->key);
+	int order = baleen_entry_key_compare(&x->key, &y->key);
 
 	return order ? order : x->is_exception - y->is_exception;
 }
@@ -314,10 +314,11 @@ static int start_batch(struct work *work)
 	index = baleen_rule_store_find_rule(&work->rows.rules, work->batch->rule);
 	work->plan.rules = work->rows.rules;
 	work->rows.rebuild = work->plan.rebuild;
-	if (index >= 0)
-		return baleen_deploy_rows_start(&work->rows, index, baleen_now_ms());
-	return baleen_fail(work->rows.error, ENOENT, "%s has no rule '%s'", state_of(work)->device,
-			   work->batch->rule);
+	if (index < 0)
+		return baleen_fail(work->rows.error, ENOENT, "%s has no rule '%s'",
+				   state_of(work)->device, work->batch->rule);
+	baleen_deploy_rows_start(&work->rows, index, baleen_now_ms());
+	return 0;
 }
 
 static int change_state(struct work *work)

@@ -61,11 +61,10 @@ static int remove_expired(struct baleen_deploy_rows *rows, u64 *n_removed)
 static int expire_rule(struct baleen_deploy_rows *rows, u32 index, u64 now_ms, u64 *n_removed)
 {
 	bool ignored;
-	int err = baleen_deploy_rows_start(rows, index, now_ms);
+	int err;
 
-	if (!err)
-		err = baleen_rule_store_refused(&rows->deploy->state,
-						remove_expired(rows, n_removed));
+	baleen_deploy_rows_start(rows, index, now_ms);
+	err = baleen_rule_store_refused(&rows->deploy->state, remove_expired(rows, n_removed));
 	if (!err && rows->is_changed)
 		err = baleen_dirty_keys_agree(&rows->dirty, false, &ignored);
 	baleen_deploy_rows_end(rows);

@@ -6,7 +6,7 @@
 #include "deploy/deploy_rows.h"
 #include "util/array.h"
 
-int baleen_deploy_rows_start(struct baleen_deploy_rows *rows, u32 index, u64 now_ms)
+void baleen_deploy_rows_start(struct baleen_deploy_rows *rows, u32 index, u64 now_ms)
 {
 	rows->dirty = (struct baleen_dirty_keys){ .deploy = rows->deploy,
 						  .rules = &rows->rules,
@@ -16,7 +16,6 @@ int baleen_deploy_rows_start(struct baleen_deploy_rows *rows, u32 index, u64 now
 						  .error = rows->error };
 	rows->is_changed = false;
 	rows->n_prefixes = 0;
-	return baleen_dirty_keys_start(&rows->dirty);
 }
 
 void baleen_deploy_rows_end(struct baleen_deploy_rows *rows)
@@ -81,10 +80,10 @@ int baleen_deploy_rows_end_prefix(struct baleen_deploy_rows *rows,
 	struct baleen_widen_prefix prefix = { .has_fewer = true };
 	u64 n;
 
-	prefix.widen = baleen_deploy_rows_rule(rows)->widen[!!strchr(entry->key, ':')];
+	prefix.widen = baleen_deploy_rows_rule(rows)->widen[entry->key.span.is_ip6];
 	if (!prefix.widen.n)
 		return baleen_deploy_rows_remove(rows, entry, &n);
-	strcpy(prefix.key, entry->key);
+	prefix.key = entry->key;
 	if (baleen_array_add(&rows->prefix, rows->n_prefixes))
 		return baleen_no_memory(rows->error);
 	rows->prefix[rows->n_prefixes++] = prefix;
@@ -97,7 +96,7 @@ static int by_key(const void *a, const void *b)
 {
 	const struct baleen_widen_prefix *x = a, *y = b;
 
-	return strcmp(x->key, y->key);
+	return baleen_entry_key_compare(&x->key, &y->key);
 }
 
 /* Each once. */

@@ -41,7 +41,7 @@ struct baleen_deploy_rows {
  *
  * Return: 0 or -ENOMEM.
  */
-int baleen_deploy_rows_start(struct baleen_deploy_rows *rows, u32 index, u64 now_ms);
+void baleen_deploy_rows_start(struct baleen_deploy_rows *rows, u32 index, u64 now_ms);
 
 /**
  * baleen_deploy_rows_end() - free what a rule needed

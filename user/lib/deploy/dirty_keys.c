@@ -12,6 +12,7 @@
 #include "filter/recent.h"
 #include "list/list_algebra.h"
 #include "ops/change.h"
+#include "util/array.h"
 
 /* Keys that are looked for in feeds one by one: to read a million lines for one of
  * them takes 0.08 s, to derive the filter anew and put it on 0.55 s.
@@ -23,30 +24,30 @@ static const struct baleen_stored_rule *rule_of(const struct baleen_dirty_keys *
 	return &dirty->rules->rule[dirty->index];
 }
 
-int baleen_dirty_keys_start(struct baleen_dirty_keys *dirty)
-{
-	dirty->stream = open_memstream(&dirty->text, &dirty->n_bytes);
-	return dirty->stream ? 0 : baleen_no_memory(dirty->error);
-}
-
-/* A line of a list; behind an address may stand what it is. */
 int baleen_dirty_keys_add(struct baleen_dirty_keys *dirty, const struct baleen_rule_entry *entry,
 			  bool is_new)
 {
-	const char *what = is_new && baleen_spec_is_address(rule_of(dirty)->key_spec) ? " new" : "";
+	int err;
 
-	return fprintf(dirty->stream, "%s%s\n", entry->key, what) < 0 ?
-		       baleen_no_memory(dirty->error) :
-		       0;
+	if (!baleen_entry_key_is_addresses(&entry->key)) {
+		dirty->fields.key_spec = rule_of(dirty)->key_spec;
+		err = baleen_entry_key_add(&entry->key, false, &dirty->fields);
+		return err ? baleen_fail(dirty->error, -err, "a key of an entry: %s",
+					 strerror(-err)) :
+			     0;
+	}
+	if (baleen_array_add(&dirty->span, dirty->n))
+		return baleen_no_memory(dirty->error);
+	dirty->span[dirty->n++] = (struct baleen_dirty_span){ entry->key.span, is_new };
+	return 0;
 }
 
 void baleen_dirty_keys_end(struct baleen_dirty_keys *dirty)
 {
-	if (dirty->stream)
-		fclose(dirty->stream);
-	dirty->stream = NULL;
-	free(dirty->text);
-	dirty->text = NULL;
+	free(dirty->span);
+	dirty->span = NULL;
+	dirty->n = 0;
+	baleen_list_free(&dirty->fields);
 }
 
 /* --- what changes in the map ----------------------------------------------- */
@@ -285,48 +286,31 @@ static int change_map(struct moves *moves, bool *is_full)
 /* --- the keys that rows named ---------------------------------------------- */
 
 /* Hosts that the image has a table for go there. */
-static int read_address(struct baleen_dirty_keys *dirty, const char *line, size_t n_bytes,
-			struct moves *moves, struct baleen_list *hosts)
+static int sort_addresses(struct moves *moves, const struct baleen_dirty_span *dirty,
+			  struct baleen_list *hosts)
 {
-	const char *blank = memchr(line, ' ', n_bytes), *reason;
-	struct baleen_span span;
+	const struct baleen_span *span = &dirty->span;
 
-	if (baleen_span_parse(line, blank ? (size_t)(blank - line) : n_bytes, &span, &reason))
-		return baleen_fail(dirty->error, EINVAL, "a key of an entry: %s", reason);
-	if (baleen_ip6_compare(span.first, span.last) ||
-	    (span.is_ip6 && baleen_recent_supports(moves->filter, true)))
-		return baleen_dirty_nets_add(&moves->nets, &span, blank);
-	if (span.is_ip6 ? baleen_list_add_ip6(hosts, span.first) :
-			  baleen_list_add_ip4(hosts, span.first.lo))
-		return baleen_no_memory(dirty->error);
+	if (baleen_ip6_compare(span->first, span->last) ||
+	    (span->is_ip6 && baleen_recent_supports(moves->filter, true)))
+		return baleen_dirty_nets_add(&moves->nets, span, dirty->is_new);
+	if (span->is_ip6 ? baleen_list_add_ip6(hosts, span->first) :
+			   baleen_list_add_ip4(hosts, span->first.lo))
+		return baleen_no_memory(moves->nets.error);
 	return 0;
 }
 
-static int read_addresses(struct baleen_dirty_keys *dirty, struct moves *moves,
-			  struct baleen_list *hosts)
-{
-	const char *end = dirty->text + dirty->n_bytes, *next;
-	int err = 0;
-
-	for (const char *line = dirty->text; line < end && !err; line = next + 1) {
-		next = memchr(line, '\n', end - line);
-		err = read_address(dirty, line, next - line, moves, hosts);
-	}
-	if (!err && baleen_list_finish(hosts))
-		err = baleen_no_memory(dirty->error);
-	return err;
-}
-
 /* @keys: hosts, or keys of several fields */
-static int read_keys(struct baleen_dirty_keys *dirty, struct moves *moves, struct baleen_list *keys)
+static int sort_keys(const struct baleen_dirty_keys *dirty, struct moves *moves,
+		     struct baleen_list *keys)
 {
-	u32 key_spec = rule_of(dirty)->key_spec;
+	int err = baleen_list_append_all(keys, &dirty->fields);
 
-	if (fflush(dirty->stream))
-		return baleen_no_memory(dirty->error);
-	if (baleen_spec_is_address(key_spec))
-		return read_addresses(dirty, moves, keys);
-	return baleen_list_from_text(dirty->text, "keys", key_spec, keys, dirty->error);
+	for (size_t i = 0; i < dirty->n && !err; i++)
+		err = sort_addresses(moves, &dirty->span[i], keys);
+	if (!err)
+		err = baleen_list_finish(keys);
+	return err == -ENOMEM ? baleen_no_memory(dirty->error) : err;
 }
 
 /* Return: -EAGAIN, -ENOSPC or -EOPNOTSUPP when it takes more than that. */
@@ -342,7 +326,7 @@ static int agree_in_place(struct baleen_dirty_keys *dirty, bool *is_full)
 		return err;
 	err = is_set(moves.filter) ? start_moves(dirty, &moves) : -EOPNOTSUPP;
 	if (!err)
-		err = read_keys(dirty, &moves, &keys);
+		err = sort_keys(dirty, &moves, &keys);
 	if (!err)
 		err = baleen_dirty_nets_plan(&moves.nets);
 	if (!err)

@@ -9,9 +9,18 @@
 #ifndef BALEEN_DIRTY_KEYS_H
 #define BALEEN_DIRTY_KEYS_H
 
-#include <stdio.h>
-
 #include "deploy/deploy.h"
+#include "list/list.h"
+
+/**
+ * struct baleen_dirty_span - addresses of an entry that was changed
+ * @span: the addresses
+ * @is_new: it was put, and was not there
+ */
+struct baleen_dirty_span {
+	struct baleen_span span;
+	bool is_new;
+};
 
 /**
  * struct baleen_dirty_keys - keys of a rule whose place may have changed
@@ -21,9 +30,9 @@
  * @now_ms: single entries that have ended by then take no part
  * @rebuild: other rules that are derived anew where this one is; NULL for none
  * @error: the caller's, filled in by all that fails
- * @stream: takes a line for each key
- * @text: the text that it wrote
- * @n_bytes: length of that
+ * @span: the addresses of each entry
+ * @n: how many
+ * @fields: keys of several fields
  *
  * The first six are given.
  */
@@ -34,22 +43,14 @@ struct baleen_dirty_keys {
 	u64 now_ms;
 	const bool *rebuild;
 	struct baleen_error *error;
-	FILE *stream;
-	char *text;
-	size_t n_bytes;
+	struct baleen_dirty_span *span;
+	size_t n;
+	struct baleen_list fields;
 };
 
 /**
- * baleen_dirty_keys_start() - begin with no keys
- * @dirty: end with baleen_dirty_keys_end()
- *
- * Return: 0 or -ENOMEM.
- */
-int baleen_dirty_keys_start(struct baleen_dirty_keys *dirty);
-
-/**
  * baleen_dirty_keys_add() - add the key of an entry
- * @dirty: started
+ * @dirty: what is given is given
  * @entry: the entry
  * @is_new: it was put, and was not there
  *
@@ -60,13 +61,13 @@ int baleen_dirty_keys_add(struct baleen_dirty_keys *dirty, const struct baleen_r
 
 /**
  * baleen_dirty_keys_end() - free the keys
- * @dirty: started, or all zeros but for what was given
+ * @dirty: all zeros but for what was given, or added to
  */
 void baleen_dirty_keys_end(struct baleen_dirty_keys *dirty);
 
 /**
  * baleen_dirty_keys_agree() - make the map what the rows say
- * @dirty: started
+ * @dirty: what is given is given
  * @is_atomic: in one step, also what could change in place
  * @in_place: filled in, also on failure: the map was changed in place, not replaced
  *

@@ -121,9 +121,8 @@ struct rows {
 
 static bool span_of(const struct baleen_rule_entry *entry, struct baleen_span *span)
 {
-	const char *ignored;
-
-	return !baleen_span_parse(entry->key, strlen(entry->key), span, &ignored);
+	*span = entry->key.span;
+	return baleen_entry_key_is_addresses(&entry->key);
 }
 
 static int look_at_row(const struct baleen_rule_entry *entry, void *data)

@@ -99,12 +99,11 @@ static int subtract_protected(struct baleen_gate *gate, struct baleen_list *keys
 static int add_key(struct baleen_gate *gate, const struct baleen_rule_entry *entry,
 		   struct baleen_list *keys)
 {
-	const char *reason = "";
-	int err = baleen_list_add(keys, entry->key, &reason);
+	int err = baleen_entry_key_add(&entry->key, false, keys);
 
 	if (err == -ENOMEM)
 		return baleen_no_memory(gate->error);
-	return err ? baleen_fail(gate->error, -err, "a key of an entry: %s", reason) : 0;
+	return err ? baleen_fail(gate->error, -err, "a key of an entry that cannot be") : 0;
 }
 
 /* --- width ------------------------------------------------------------------- */
@@ -112,10 +111,10 @@ static int add_key(struct baleen_gate *gate, const struct baleen_rule_entry *ent
 /* More addresses than a prefix of that length has: a range need not be aligned. */
 static bool is_wider(const struct baleen_rule_entry *entry, u32 ip4_length, u32 ip6_length)
 {
-	struct baleen_span span, prefix;
-	const char *ignored;
+	const struct baleen_span span = entry->key.span;
+	struct baleen_span prefix;
 
-	if (baleen_span_parse(entry->key, strlen(entry->key), &span, &ignored))
+	if (!baleen_entry_key_is_addresses(&entry->key))
 		return false;
 	prefix = baleen_span_prefix(&span, span.is_ip6 ? ip6_length : ip4_length);
 	if (span.is_ip6)

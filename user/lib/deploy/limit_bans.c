@@ -56,7 +56,7 @@ static int make_entry(const struct baleen_deploy *deploy, const struct baleen_li
 static bool is_repeated(const struct work *work, const struct baleen_rule_entry *entry)
 {
 	for (size_t i = 0; i < work->n_changes; i++)
-		if (!strcmp(work->change[i].entry.key, entry->key))
+		if (!baleen_entry_key_compare(&work->change[i].entry.key, &entry->key))
 			return true;
 	return false;
 }
@@ -109,7 +109,7 @@ static void count_results(struct work *work)
 		if (change->result != -EPERM)
 			continue;
 		if (!bans->n_refused++) {
-			memcpy(bans->refused, change->entry.key, sizeof(bans->refused));
+			strcpy(bans->refused, baleen_entry_key_text(&change->entry.key).text);
 			bans->answer = change->answer;
 			bans->protected = change->protected;
 		}

@@ -12,33 +12,21 @@ static bool is_inside(const struct baleen_span *span, const struct baleen_span *
 		baleen_ip6_compare(span->last, prefix->last));
 }
 
-static bool span_of(const char *key, struct baleen_span *span)
-{
-	const char *reason;
-
-	return !baleen_span_parse(key, strlen(key), span, &reason);
-}
-
 bool baleen_widen_prefix(const struct baleen_stored_rule *rule,
 			 const struct baleen_rule_entry *widened,
 			 struct baleen_widen_prefix *prefix)
 {
-	const struct baleen_widen *widen;
-	struct baleen_entry_key key;
-	struct baleen_span span, wide;
+	const struct baleen_span *span = &widened->key.span;
+	const struct baleen_widen *widen = &rule->widen[span->is_ip6];
+	struct baleen_span wide;
 
-	if (widened->is_exception || !strcmp(widened->origin, BALEEN_ORIGIN_WIDEN) ||
-	    !(rule->widen[0].n || rule->widen[1].n) || !span_of(widened->key, &span))
+	if (widened->is_exception || !strcmp(widened->origin, BALEEN_ORIGIN_WIDEN) || !widen->n ||
+	    !baleen_entry_key_is_addresses(&widened->key))
 		return false;
-	widen = &rule->widen[span.is_ip6];
-	if (!widen->n)
+	wide = baleen_span_prefix(span, widen->length);
+	if (!is_inside(span, &wide))
 		return false;
-	wide = baleen_span_prefix(&span, widen->length);
-	if (!is_inside(&span, &wide))
-		return false;
-	baleen_entry_key_of_span(&wide, &key);
-	*prefix = (struct baleen_widen_prefix){ .widen = *widen };
-	strcpy(prefix->key, key.text);
+	*prefix = (struct baleen_widen_prefix){ .widen = *widen, .key.span = wide };
 	return true;
 }
 
@@ -68,27 +56,25 @@ int baleen_widen_judge(const struct baleen_rule_store *state, const char *rule,
 		       struct baleen_rule_entry *widened, enum baleen_widen_verdict *verdict,
 		       struct baleen_error *error)
 {
-	struct baleen_rule_entry entry = { .origin = BALEEN_ORIGIN_WIDEN, .added_ms = now_ms };
-	struct baleen_span span;
+	struct baleen_rule_entry entry = { .key = prefix->key,
+					   .origin = BALEEN_ORIGIN_WIDEN,
+					   .added_ms = now_ms };
 	struct own own = { 0 };
 	u64 n_keys;
 	int err;
 
-	strcpy(entry.key, prefix->key);
 	err = baleen_rule_entries_of_key(state, rule, &entry, find_own, &own, error);
 	if (err < 0)
 		return err;
 	*verdict = BALEEN_WIDEN_LEAVE;
 	if (own.is_there ? !prefix->has_fewer : !prefix->has_more)
 		return 0;
-	if (!span_of(entry.key, &span))
-		return 0;
-	err = baleen_rule_entries_inside(state, rule, &span, BALEEN_ORIGIN_WIDEN, now_ms,
+	err = baleen_rule_entries_inside(state, rule, &entry.key.span, BALEEN_ORIGIN_WIDEN, now_ms,
 					 prefix->widen.n, &n_keys, &entry.expires_ms, error);
 	if (err)
 		return err;
 	snprintf(entry.reason, sizeof(entry.reason), "%llu of %.128s", (unsigned long long)n_keys,
-		 entry.key);
+		 baleen_entry_key_text(&entry.key).text);
 	if (n_keys < prefix->widen.n)
 		*verdict = own.is_there ? BALEEN_WIDEN_GO : BALEEN_WIDEN_LEAVE;
 	else if (!own.is_there)

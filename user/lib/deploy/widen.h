@@ -20,13 +20,13 @@
 
 /**
  * struct baleen_widen_prefix - a prefix in which bans came or went
- * @key: its text; first, so that they sort by it
+ * @key: its addresses
  * @widen: when it is banned
  * @has_more: some came
  * @has_fewer: some went, or the time of its own entry has come
  */
 struct baleen_widen_prefix {
-	char key[BALEEN_RULE_ENTRY_TEXT];
+	struct baleen_entry_key key;
 	struct baleen_widen widen;
 	bool has_more;
 	bool has_fewer;

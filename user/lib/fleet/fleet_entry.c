@@ -119,16 +119,22 @@ int baleen_fleet_key_parse(const char *text, struct baleen_fleet_key *key)
 	return 0;
 }
 
+struct baleen_entry_key baleen_fleet_key_entry(const struct baleen_fleet_key *key)
+{
+	struct baleen_entry_key entry = { .span.is_ip6 = key->family == 6 };
+
+	entry.span.first = entry.span.last = number_of(key);
+	if (key->length < most_bits(key))
+		entry.span = baleen_span_prefix(&entry.span, key->length);
+	return entry;
+}
+
 const char *baleen_fleet_key_format(const struct baleen_fleet_key *key, char *text)
 {
-	struct baleen_span span = { .is_ip6 = key->family == 6 };
-	struct baleen_entry_key entry;
+	const struct baleen_entry_key entry = baleen_fleet_key_entry(key);
 
-	span.first = span.last = number_of(key);
-	if (key->length < most_bits(key))
-		span = baleen_span_prefix(&span, key->length);
-	baleen_entry_key_of_span(&span, &entry);
-	snprintf(text, BALEEN_FLEET_KEY_TEXT, "%.*s", BALEEN_FLEET_KEY_TEXT - 1, entry.text);
+	snprintf(text, BALEEN_FLEET_KEY_TEXT, "%.*s", BALEEN_FLEET_KEY_TEXT - 1,
+		 baleen_entry_key_text(&entry).text);
 	return text;
 }
 

@@ -115,6 +115,14 @@ int baleen_fleet_key_parse(const char *text, struct baleen_fleet_key *key);
 const char *baleen_fleet_key_format(const struct baleen_fleet_key *key, char *text);
 
 /**
+ * baleen_fleet_key_entry() - a key as that of a single entry
+ * @key: the key
+ *
+ * Return: the same addresses.
+ */
+struct baleen_entry_key baleen_fleet_key_entry(const struct baleen_fleet_key *key);
+
+/**
  * baleen_fleet_key_check() - is it a key?
  * @key: from elsewhere
  *

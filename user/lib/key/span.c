@@ -239,3 +239,11 @@ u32 baleen_span_split(struct baleen_span *span, struct baleen_span *prefix)
 	}
 	return (span->is_ip6 ? 128 : 32) - n_bits;
 }
+
+int baleen_span_length(const struct baleen_span *span)
+{
+	struct baleen_span rest = *span, prefix;
+	int length = baleen_span_split(&rest, &prefix);
+
+	return baleen_ip6_compare(prefix.last, span->last) ? -1 : length;
+}

@@ -108,6 +108,14 @@ bool baleen_span_holds(const struct baleen_span *span, const struct baleen_key *
 struct baleen_span baleen_span_prefix(const struct baleen_span *span, u32 length);
 
 /**
+ * baleen_span_length() - is a span a prefix?
+ * @span: the span
+ *
+ * Return: the prefix length, 0 to 32 for IPv4 or 0 to 128 for IPv6; -1 when it is none.
+ */
+int baleen_span_length(const struct baleen_span *span);
+
+/**
  * baleen_span_split() - take the first prefix off a span
  * @span: becomes what is left
  * @prefix: the prefix

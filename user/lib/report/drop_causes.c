@@ -264,7 +264,7 @@ static int see_entry(const struct baleen_rule_entry *entry, void *data)
 		return 0;
 	hit->length = 0;
 	hit->is_exception = false;
-	strcpy(hit->text, entry->key);
+	strcpy(hit->text, baleen_entry_key_text(&entry->key).text);
 	return 1;
 }
 

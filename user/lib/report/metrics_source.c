@@ -15,6 +15,7 @@
 #include "report/metrics_fleet.h"
 #include "report/metrics_state.h"
 #include "state/rule_store.h"
+#include "state/rule_store_each.h"
 #include "util/clock.h"
 #include "util/output.h"
 #include "xdp/limits.h"

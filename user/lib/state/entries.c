@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "state/entries.h"
+#include "state/entry_bytes.h"
 #include "state/entry_row.h"
 #include "util/clock.h"
 #include "util/foreign.h"
@@ -67,28 +68,29 @@ static int no_such_rule(const char *rule, struct baleen_error *error)
 }
 
 static int insert(struct baleen_rule_store *state, const char *rule,
-		  const struct baleen_rule_entry *entry, const struct baleen_entry_key *key,
+		  const struct baleen_rule_entry *entry, const struct baleen_entry_bytes *key,
 		  struct baleen_error *error)
 {
 	static const char sql[] =
-		"INSERT OR IGNORE INTO single (rule, first, last, is_exception, origin, key,"
+		"INSERT OR IGNORE INTO single (rule, first, last, is_exception, origin,"
 		" length, reason, added_ms, expires_ms, yields)"
-		" VALUES (" RULE ", ?, ?, ?, ?, ?, NULLIF(?, -2), ?, ?, ?, ?)";
+		" VALUES (" RULE ", ?, ?, ?, ?, NULLIF(?, -2), ?, ?, ?, ?)";
 
-	return baleen_sql_do(
-		state, sql, NULL, error,
-		BALEEN_SQL_VALUES(baleen_sql_text(rule), baleen_sql_blob(key->first, key->n_first),
-				  baleen_sql_blob(key->last, key->n_last),
-				  baleen_sql_number(entry->is_exception),
-				  baleen_sql_text(entry->origin), baleen_sql_text(key->text),
-				  baleen_sql_number(key->length), baleen_sql_text(entry->reason),
-				  baleen_sql_number(entry->added_ms),
-				  baleen_sql_number(entry->expires_ms),
-				  baleen_sql_number(entry->yields)));
+	return baleen_sql_do(state, sql, NULL, error,
+			     BALEEN_SQL_VALUES(baleen_sql_text(rule),
+					       baleen_sql_blob(key->first, key->n_first),
+					       baleen_sql_blob(key->last, key->n_last),
+					       baleen_sql_number(entry->is_exception),
+					       baleen_sql_text(entry->origin),
+					       baleen_sql_number(key->length),
+					       baleen_sql_text(entry->reason),
+					       baleen_sql_number(entry->added_ms),
+					       baleen_sql_number(entry->expires_ms),
+					       baleen_sql_number(entry->yields)));
 }
 
 static int renew(struct baleen_rule_store *state, const char *rule,
-		 const struct baleen_rule_entry *entry, const struct baleen_entry_key *key,
+		 const struct baleen_rule_entry *entry, const struct baleen_entry_bytes *key,
 		 struct baleen_error *error)
 {
 	static const char sql[] =
@@ -111,12 +113,12 @@ int baleen_rule_entries_put(struct baleen_rule_store *state, const char *rule,
 			    struct baleen_error *error)
 {
 	int err = baleen_rule_entry_check(entry->origin, entry->reason, error);
-	struct baleen_entry_key key;
+	struct baleen_entry_bytes key;
 	bool added;
 
 	if (err)
 		return err;
-	baleen_entry_key_of_text(entry->key, &key);
+	baleen_entry_bytes_of(&entry->key, &key);
 	err = insert(state, rule, entry, &key, error);
 	added = !err && sqlite3_changes(state->db);
 	if (!err && !added)
@@ -136,10 +138,10 @@ int baleen_rule_entries_remove(struct baleen_rule_store *state, const char *rule
 	static const char sql[] =
 		"DELETE FROM single WHERE rule = " RULE " AND first = ?2 AND last = ?3"
 		" AND is_exception = ?4 AND (?5 IS NULL OR origin = ?5)";
-	struct baleen_entry_key key;
+	struct baleen_entry_bytes key;
 	int err;
 
-	baleen_entry_key_of_text(entry->key, &key);
+	baleen_entry_bytes_of(&entry->key, &key);
 	err = baleen_sql_do(state, sql, NULL, error,
 			    BALEEN_SQL_VALUES(baleen_sql_text(rule),
 					      baleen_sql_blob(key.first, key.n_first),
@@ -235,9 +237,9 @@ int baleen_rule_entries_of_key(const struct baleen_rule_store *state, const char
 {
 	static const char sql[] =
 		SELECT("") " AND first = ?2 AND last = ?3 AND is_exception = ?4 ORDER BY origin";
-	struct baleen_entry_key key;
+	struct baleen_entry_bytes key;
 
-	baleen_entry_key_of_text(entry->key, &key);
+	baleen_entry_bytes_of(&entry->key, &key);
 	return walk(state, sql, visit, data, error,
 		    BALEEN_SQL_VALUES(baleen_sql_text(rule),
 				      baleen_sql_blob(key.first, key.n_first),
@@ -308,10 +310,10 @@ struct lists {
 	struct baleen_entry_lists made;
 };
 
-static int add_to_list(struct lists *lists, struct baleen_list *list, const char *text)
+static int add_to_list(struct lists *lists, struct baleen_list *list,
+		       const struct baleen_rule_entry *entry, bool is_exception)
 {
-	const char *reason;
-	int err = baleen_list_add(list, text, &reason);
+	int err = baleen_entry_key_add(&entry->key, is_exception, list);
 
 	if (err == -EINVAL)
 		return baleen_sql_damaged(lists->state, "the key of a single entry", lists->error);
@@ -321,17 +323,15 @@ static int add_to_list(struct lists *lists, struct baleen_list *list, const char
 /* An exception takes its addresses out of all that entries around it hold. */
 static int add_to_lists(const struct baleen_rule_entry *entry, void *data)
 {
-	char text[BALEEN_RULE_ENTRY_TEXT + 1];
 	struct lists *lists = data;
 	int err = 0;
 
-	snprintf(text, sizeof(text), "!%s", entry->key);
 	for (u32 yields = 0; yields < BALEEN_N_YIELDS && !err; yields++)
 		if (entry->is_exception || yields == entry->yields)
-			err = add_to_list(lists, &lists->made.keys[yields],
-					  text + !entry->is_exception);
+			err = add_to_list(lists, &lists->made.keys[yields], entry,
+					  entry->is_exception);
 	if (!err && entry->is_exception)
-		err = add_to_list(lists, &lists->made.exceptions, text + 1);
+		err = add_to_list(lists, &lists->made.exceptions, entry, false);
 	return err;
 }
 

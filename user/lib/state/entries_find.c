@@ -10,6 +10,7 @@
 
 #include "key/key_spec.h"
 #include "state/entries.h"
+#include "state/entry_bytes.h"
 #include "state/entry_row.h"
 #include "util/array.h"
 
@@ -43,13 +44,12 @@ static int keep(struct search *search, const struct baleen_rule_entry *entry, u3
 }
 
 /* Length of the prefix of a range that holds the key. */
-static u32 length_in_range(const char *text, const struct baleen_key *key)
+static u32 length_in_range(const struct baleen_span *range, const struct baleen_key *key)
 {
-	struct baleen_span rest, prefix;
-	const char *reason;
+	struct baleen_span rest = *range, prefix;
 	u32 length;
 
-	if (baleen_span_parse(text, strlen(text), &rest, &reason) || !baleen_span_holds(&rest, key))
+	if (!baleen_span_holds(&rest, key))
 		return 0;
 	do
 		length = baleen_span_split(&rest, &prefix);
@@ -68,14 +68,14 @@ static int collect(struct search *search, const char *sql, bool is_range, u32 le
 	while (baleen_sql_next(&rows)) {
 		rows.ret = baleen_entry_row(search->state, rows.row, &entry, search->error);
 		if (!rows.ret && is_range)
-			length = length_in_range(entry.key, search->key);
+			length = length_in_range(&entry.key.span, search->key);
 		if (!rows.ret)
 			rows.ret = keep(search, &entry, length);
 	}
 	return baleen_sql_end(&rows);
 }
 
-static int collect_exactly(struct search *search, const struct baleen_entry_key *key, u32 length)
+static int collect_exactly(struct search *search, const struct baleen_entry_bytes *key, u32 length)
 {
 	static const char sql[] = SELECT("") " AND first = ?3 AND last = ?4";
 
@@ -107,9 +107,9 @@ static struct baleen_span prefix_of(const struct baleen_key *key, u32 length)
 static int collect_prefix(struct search *search, u32 length)
 {
 	struct baleen_span span = prefix_of(search->key, length);
-	struct baleen_entry_key key;
+	struct baleen_entry_bytes key;
 
-	baleen_entry_key_of_span(&span, &key);
+	baleen_entry_bytes_of_span(&span, &key);
 	return collect_exactly(search, &key, length);
 }
 
@@ -145,7 +145,7 @@ static int collect_prefixes(struct search *search)
 	return ret;
 }
 
-static int collect_ranges(struct search *search, const struct baleen_entry_key *key)
+static int collect_ranges(struct search *search, const struct baleen_entry_bytes *key)
 {
 	static const char sql[] =
 		SELECT(" INDEXED BY single_net") " AND length = -1 AND first <= ?3 AND last >= ?3";
@@ -167,17 +167,17 @@ static int compare(const void *a, const void *b)
 	if (x->entry.is_exception != y->entry.is_exception)
 		return x->entry.is_exception ? -1 : 1;
 	order = strcmp(x->entry.origin, y->entry.origin);
-	return order ? order : strcmp(x->entry.key, y->entry.key);
+	return order ? order : baleen_entry_key_compare(&x->entry.key, &y->entry.key);
 }
 
 static int collect_address(struct search *search)
 {
 	u32 n_bits = search->key->domain == BALEEN_IP6 ? 128 : 32;
 	struct baleen_span span = prefix_of(search->key, n_bits);
-	struct baleen_entry_key alone;
+	struct baleen_entry_bytes alone;
 	int err;
 
-	baleen_entry_key_of_span(&span, &alone);
+	baleen_entry_bytes_of_span(&span, &alone);
 	err = collect_exactly(search, &alone, n_bits);
 	if (!err)
 		err = collect_prefixes(search);
@@ -188,12 +188,13 @@ static int collect_address(struct search *search)
 static int collect_fields(struct search *search)
 {
 	static const char sql[] = "SELECT key_spec FROM rule WHERE name = ?";
-	char fields[BALEEN_KEY_SPEC_TEXT], text[BALEEN_KEY_TEXT];
+	struct baleen_entry_key key = { .fields = "" };
+	char fields[BALEEN_KEY_SPEC_TEXT];
 	struct baleen_sql_rows rows =
 		baleen_sql_ask(search->state, sql, search->error,
 			       BALEEN_SQL_VALUES(baleen_sql_text(search->rule)));
 	bool is_there = baleen_sql_next(&rows);
-	struct baleen_entry_key alone;
+	struct baleen_entry_bytes alone;
 	u32 key_spec;
 	int err;
 
@@ -204,8 +205,8 @@ static int collect_fields(struct search *search)
 	err = baleen_sql_end(&rows);
 	if (err || !is_there)
 		return err;
-	baleen_key_format(search->key, key_spec, text);
-	baleen_entry_key_of_text(text, &alone);
+	baleen_key_format(search->key, key_spec, key.fields);
+	baleen_entry_bytes_of(&key, &alone);
 	return collect_exactly(search, &alone, 0);
 }
 
@@ -244,10 +245,10 @@ int baleen_rule_entries_disagree(const struct baleen_rule_store *state, const ch
 		" UNION ALL SELECT 1 FROM single INDEXED BY single_net WHERE rule = " RULE
 		" AND length = -1 AND first < ?3 AND last >= ?3 AND last < ?4 AND " DISAGREES
 		" LIMIT 1";
-	struct baleen_entry_key key;
+	struct baleen_entry_bytes key;
 	int ret;
 
-	baleen_entry_key_of_span(span, &key);
+	baleen_entry_bytes_of_span(span, &key);
 	if (!key.n_last) {
 		*found = false;
 		return 0;
@@ -274,10 +275,10 @@ int baleen_rule_entries_inside(const struct baleen_rule_store *state, const char
 		" AND (expires_ms = 0 OR expires_ms > ?2) GROUP BY first, last)"
 		" SELECT (SELECT count(*) FROM inside),"
 		" (SELECT end_ms FROM inside ORDER BY end_ms DESC LIMIT 1 OFFSET ?6)";
-	struct baleen_entry_key key;
+	struct baleen_entry_bytes key;
 	struct baleen_sql_rows rows;
 
-	baleen_entry_key_of_span(span, &key);
+	baleen_entry_bytes_of_span(span, &key);
 	rows = baleen_sql_ask(state, sql, error,
 			      BALEEN_SQL_VALUES(baleen_sql_text(rule), baleen_sql_number(now_ms),
 						baleen_sql_blob(key.first, key.n_first),

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The keys of single entries: from people's text to bytes that are found. */
+/* The keys of single entries: from people's text, and back. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "list/list_entry.h"
 #include "state/entry_key.h"
-
-#define FAMILY_IP4 4
-#define FAMILY_IP6 6
 
 /* Bytes of a refused text that are printed. */
 #define SHOWN 64
@@ -17,21 +15,7 @@ static bool is_mapped(struct baleen_ip6 address)
 	return !address.hi && address.lo >> 32 == 0xffff;
 }
 
-static size_t address_bytes(bool is_ip6, struct baleen_ip6 address, u8 *bytes)
-{
-	u64 hi_be = baleen_be64(address.hi), lo_be = baleen_be64(address.lo);
-
-	bytes[0] = is_ip6 ? FAMILY_IP6 : FAMILY_IP4;
-	if (!is_ip6) {
-		memcpy(bytes + 1, (u8 *)&lo_be + 4, 4);
-		return 5;
-	}
-	memcpy(bytes + 1, &hi_be, 8);
-	memcpy(bytes + 9, &lo_be, 8);
-	return 17;
-}
-
-static size_t address_text(bool is_ip6, struct baleen_ip6 address, char *text)
+static char *format_address(bool is_ip6, struct baleen_ip6 address, char *text)
 {
 	struct baleen_key key = { .domain = is_ip6 ? BALEEN_IP6 : BALEEN_IP4 };
 
@@ -42,34 +26,74 @@ static size_t address_text(bool is_ip6, struct baleen_ip6 address, char *text)
 		key.ip4 = address.lo;
 	}
 	baleen_key_format(&key, BALEEN_KEY_SRC, text);
-	return strlen(text);
+	return text + strlen(text);
 }
 
-/* BALEEN_RULE_ENTRY_RANGE when the span is no prefix. */
-static int prefix_length(struct baleen_span span)
+static void format_span(const struct baleen_span *span, char *text)
 {
-	struct baleen_ip6 last = span.last;
-	struct baleen_span prefix;
-	int length = baleen_span_split(&span, &prefix);
+	char *end = format_address(span->is_ip6, span->first, text);
+	int length = baleen_span_length(span);
 
-	return baleen_ip6_compare(prefix.last, last) ? BALEEN_RULE_ENTRY_RANGE : length;
-}
-
-void baleen_entry_key_of_span(const struct baleen_span *span, struct baleen_entry_key *key)
-{
-	bool is_alone = !baleen_ip6_compare(span->first, span->last);
-	int length = is_alone ? BALEEN_RULE_ENTRY_ALONE : prefix_length(*span);
-	char *end = key->text + address_text(span->is_ip6, span->first, key->text);
-
-	key->n_first = address_bytes(span->is_ip6, span->first, key->first);
-	key->n_last = is_alone ? 0 : address_bytes(span->is_ip6, span->last, key->last);
-	key->length = length >= 0 && span->is_ip6 ? BALEEN_RULE_ENTRY_IP6 + length : length;
+	if (!baleen_ip6_compare(span->first, span->last))
+		return;
 	if (length >= 0) {
 		sprintf(end, "/%d", length);
-	} else if (length == BALEEN_RULE_ENTRY_RANGE) {
+	} else {
 		*end = '-';
-		address_text(span->is_ip6, span->last, end + 1);
+		format_address(span->is_ip6, span->last, end + 1);
 	}
+}
+
+struct baleen_entry_text baleen_entry_key_text(const struct baleen_entry_key *key)
+{
+	struct baleen_entry_text made;
+
+	if (baleen_entry_key_is_addresses(key))
+		format_span(&key->span, made.text);
+	else
+		strcpy(made.text, key->fields);
+	return made;
+}
+
+struct baleen_entry_text baleen_rule_entry_text(const struct baleen_rule_entry *entry)
+{
+	struct baleen_entry_text made = baleen_entry_key_text(&entry->key);
+
+	if (entry->is_exception) {
+		memmove(made.text + 1, made.text, strlen(made.text) + 1);
+		made.text[0] = '!';
+	}
+	return made;
+}
+
+int baleen_entry_key_compare(const struct baleen_entry_key *a, const struct baleen_entry_key *b)
+{
+	int order = strcmp(a->fields, b->fields);
+
+	if (!order)
+		order = a->span.is_ip6 - b->span.is_ip6;
+	if (!order)
+		order = baleen_ip6_compare(a->span.first, b->span.first);
+	return order ? order : baleen_ip6_compare(a->span.last, b->span.last);
+}
+
+bool baleen_entry_key_is_alone(const struct baleen_entry_key *key)
+{
+	return !baleen_entry_key_is_addresses(key) ||
+	       !baleen_ip6_compare(key->span.first, key->span.last);
+}
+
+int baleen_entry_key_add(const struct baleen_entry_key *key, bool is_exception,
+			 struct baleen_list *list)
+{
+	const struct baleen_entry entry = { .kind = BALEEN_ENTRY_SPAN,
+					    .is_exception = is_exception,
+					    .span = key->span };
+	const char *ignored;
+
+	if (baleen_entry_key_is_addresses(key))
+		return baleen_list_append(list, &entry);
+	return is_exception ? -EINVAL : baleen_list_add(list, key->fields, &ignored);
 }
 
 static int span_parse(const char *text, struct baleen_span *span, const char **reason)
@@ -84,23 +108,6 @@ static int span_parse(const char *text, struct baleen_span *span, const char **r
 	return err;
 }
 
-/* No key of several fields is an address, and none of them a prefix or range. */
-void baleen_entry_key_of_text(const char *text, struct baleen_entry_key *key)
-{
-	struct baleen_span span;
-	const char *reason;
-
-	if (!span_parse(text, &span, &reason)) {
-		baleen_entry_key_of_span(&span, key);
-		return;
-	}
-	snprintf(key->text, sizeof(key->text), "%s", text);
-	key->length = BALEEN_RULE_ENTRY_ALONE;
-	key->n_first = strlen(key->text);
-	memcpy(key->first, key->text, key->n_first);
-	key->n_last = 0;
-}
-
 /* A lone address to the prefix of a length that it is in. */
 static bool widen(const char *text, u32 width, struct baleen_span *span)
 {
@@ -113,12 +120,9 @@ static bool widen(const char *text, u32 width, struct baleen_span *span)
 static int address_parse(const char *text, u32 width, struct baleen_entry_key *key,
 			 bool *is_widened, const char **reason)
 {
-	struct baleen_span span;
-
-	if (span_parse(text, &span, reason))
+	if (span_parse(text, &key->span, reason))
 		return -EINVAL;
-	*is_widened = widen(text, width, &span);
-	baleen_entry_key_of_span(&span, key);
+	*is_widened = widen(text, width, &key->span);
 	return 0;
 }
 
@@ -129,7 +133,7 @@ static int fields_parse(const char *text, u32 key_spec, struct baleen_entry_key 
 
 	if (baleen_key_parse(text, strlen(text), key_spec, &fields, reason))
 		return -EINVAL;
-	baleen_key_format(&fields, key_spec, key->text);
+	baleen_key_format(&fields, key_spec, key->fields);
 	return 0;
 }
 
@@ -139,7 +143,7 @@ int baleen_rule_entry_parse(const char *text, u32 key_spec, u32 width,
 {
 	bool is_exception = *text == '!', is_address = baleen_spec_is_address(key_spec);
 	const char *reason = "exception from keys of several fields";
-	struct baleen_entry_key key;
+	struct baleen_entry_key key = { .fields = "" };
 	bool widened = false;
 	int err = -EINVAL;
 
@@ -152,7 +156,7 @@ int baleen_rule_entry_parse(const char *text, u32 key_spec, u32 width,
 	if (err)
 		return baleen_fail(error, EINVAL, "'%.*s%s': %s", SHOWN, text,
 				   strlen(text) > SHOWN ? "..." : "", reason);
-	strcpy(entry->key, key.text);
+	entry->key = key;
 	entry->is_exception = is_exception;
 	if (is_widened)
 		*is_widened = widened;

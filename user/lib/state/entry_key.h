@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The key of a single entry as the database has it: bytes that sort and that
- * are found.
+ * A single entry, and its key: addresses, or several fields.
  */
 #ifndef BALEEN_RULE_ENTRY_KEY_H
 #define BALEEN_RULE_ENTRY_KEY_H
 
 #include "key/key_text.h"
 #include "key/span.h"
+#include "list/list.h"
 #include "util/error.h"
 
 #define BALEEN_ORIGIN_BYTES 64
@@ -17,13 +17,23 @@
 /* Longest time to live, a thousand years of seconds: sums do not overflow. */
 #define BALEEN_MAX_TTL_S 31557600000ull
 
-/* Room for a key: two IPv6 addresses, a dash and an exclamation mark. */
+/* Room for a key as text: two IPv6 addresses and a dash, or several fields. */
 #define BALEEN_RULE_ENTRY_TEXT (2 * BALEEN_KEY_TEXT)
 
 /**
+ * struct baleen_entry_key - the key of a single entry
+ * @span: its addresses, of a rule whose keys are addresses
+ * @fields: of a key of several fields its text in the shortest form, such as
+ *          tcp,192.0.2.1,198.51.100.7,40000,443; empty for addresses
+ */
+struct baleen_entry_key {
+	struct baleen_span span;
+	char fields[BALEEN_KEY_TEXT];
+};
+
+/**
  * struct baleen_rule_entry - a single entry
- * @key: in its shortest form, such as 192.0.2.0/24, 2001:db8::/64 or
- *       tcp,192.0.2.1,198.51.100.7,40000,443
+ * @key: its key
  * @is_exception: exclude @key from the set
  * @origin: 1 to BALEEN_ORIGIN_BYTES - 1 printable bytes without blanks
  * @reason: UTF-8 without control characters; may be empty
@@ -32,7 +42,7 @@
  * @yields: what is taken out of it where it is wider: enum baleen_entry_yields
  */
 struct baleen_rule_entry {
-	char key[BALEEN_RULE_ENTRY_TEXT];
+	struct baleen_entry_key key;
 	bool is_exception;
 	char origin[BALEEN_ORIGIN_BYTES];
 	char reason[BALEEN_REASON_BYTES];
@@ -56,43 +66,68 @@ enum baleen_entry_yields {
 /* Numbers of these together. */
 #define BALEEN_N_YIELDS 4
 
-/* Lengths of IPv6 prefixes stand apart from those of IPv4. */
-#define BALEEN_RULE_ENTRY_IP6 1000
-#define BALEEN_RULE_ENTRY_RANGE (-1)
-#define BALEEN_RULE_ENTRY_ALONE (-2)
-
 /**
- * struct baleen_entry_key - a key, or all keys of a prefix or range
- * @text: in its shortest form
- * @length: length of a prefix, BALEEN_RULE_ENTRY_IP6 more for IPv6; BALEEN_RULE_ENTRY_RANGE;
- *          BALEEN_RULE_ENTRY_ALONE
- * @first: the lowest; see state_schema.h
- * @n_first: bytes of it
- * @last: the highest
- * @n_last: bytes of it; 0 for a key alone
+ * struct baleen_entry_text - a key as text
+ * @text: the shortest form: 192.0.2.1, 192.0.2.0/24, 2001:db8::-2001:db8::7
  */
-struct baleen_entry_key {
+struct baleen_entry_text {
 	char text[BALEEN_RULE_ENTRY_TEXT];
-	int length;
-	u8 first[BALEEN_RULE_ENTRY_TEXT];
-	size_t n_first;
-	u8 last[BALEEN_RULE_ENTRY_TEXT];
-	size_t n_last;
 };
 
 /**
- * baleen_entry_key_of_span() - the key of addresses side by side
- * @span: the addresses
- * @key: filled in
+ * baleen_entry_key_text() - a key as text
+ * @key: the key
+ *
+ * Return: the text.
  */
-void baleen_entry_key_of_span(const struct baleen_span *span, struct baleen_entry_key *key);
+struct baleen_entry_text baleen_entry_key_text(const struct baleen_entry_key *key);
 
 /**
- * baleen_entry_key_of_text() - the key of what is stored, or to be
- * @text: that baleen_rule_entry_parse() gave
- * @key: filled in
+ * baleen_rule_entry_text() - the key of an entry as text, behind `!` when it is an exception
+ * @entry: the entry
+ *
+ * Return: the text.
  */
-void baleen_entry_key_of_text(const char *text, struct baleen_entry_key *key);
+struct baleen_entry_text baleen_rule_entry_text(const struct baleen_rule_entry *entry);
+
+/**
+ * baleen_entry_key_compare() - order of two keys
+ * @a: one key
+ * @b: another of the same rule
+ *
+ * Return: below, equal to or above 0; by first address, then last.
+ */
+int baleen_entry_key_compare(const struct baleen_entry_key *a, const struct baleen_entry_key *b);
+
+/**
+ * baleen_entry_key_is_addresses() - is it one of addresses?
+ * @key: the key
+ *
+ * Return: true; false for a key of several fields.
+ */
+static inline bool baleen_entry_key_is_addresses(const struct baleen_entry_key *key)
+{
+	return !key->fields[0];
+}
+
+/**
+ * baleen_entry_key_is_alone() - is it one address, or one key of several fields?
+ * @key: the key
+ *
+ * Return: true; false for a prefix or range.
+ */
+bool baleen_entry_key_is_alone(const struct baleen_entry_key *key);
+
+/**
+ * baleen_entry_key_add() - put what a key stands for into a list
+ * @key: the key
+ * @is_exception: as an exception; addresses only
+ * @list: of the keys of the rule
+ *
+ * Return: 0; -ENOMEM; -EINVAL when the fields are no key of the list.
+ */
+int baleen_entry_key_add(const struct baleen_entry_key *key, bool is_exception,
+			 struct baleen_list *list);
 
 /**
  * baleen_rule_entry_parse() - a key from text, in its shortest form

@@ -9,7 +9,8 @@
 #include "state/sql.h"
 
 /* Columns that baleen_entry_row() reads. */
-#define BALEEN_RULE_ENTRY_COLUMNS "key, is_exception, origin, reason, added_ms, expires_ms, yields"
+#define BALEEN_RULE_ENTRY_COLUMNS \
+	"first, last, is_exception, origin, reason, added_ms, expires_ms, yields"
 
 /**
  * baleen_entry_row() - read a row

@@ -9,6 +9,7 @@
 #include "state/entries.h"
 #include "state/feed_set_copy.h"
 #include "state/feed_share.h"
+#include "state/rule_store_each.h"
 #include "state/rule_store_path.h"
 #include "state/set_feed.h"
 

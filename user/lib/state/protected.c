@@ -455,12 +455,11 @@ int baleen_protected_find_in(const struct baleen_protected_set *set,
 			     struct baleen_protected *protected)
 {
 	struct baleen_list keys = { .key_spec = BALEEN_KEY_SRC };
-	const char *ignored;
 	u64 found = 0;
 	int err = 0;
 
 	if (entry->is_exception || !baleen_protected_applies(rule) ||
-	    baleen_list_add(&keys, entry->key, &ignored) == -EINVAL)
+	    baleen_entry_key_add(&entry->key, false, &keys) == -EINVAL)
 		goto out;
 	err = baleen_list_finish(&keys);
 	for (u32 role = 0; role < BALEEN_N_WITHHELD && !err && !found; role++)

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Stores what the rules of a device were made of: a directory with a database. */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -88,10 +87,7 @@ static void remove_directory(struct baleen_rule_store *state)
 
 /* --- open and close --- */
 
-/* Where pins cannot be seen, nothing is known of what packets meet: then no state is read or
- * changed, either.
- */
-static int check_place(struct baleen_error *error)
+int baleen_rule_store_check_place(struct baleen_error *error)
 {
 	char path[BALEEN_BPFFS_BYTES];
 
@@ -174,7 +170,7 @@ static int check_there(const struct baleen_rule_store *state, struct baleen_erro
 	return baleen_fail(error, ENOENT, "%s: no state", state->path);
 }
 
-/* Of one moment, and at the price of one lock. A writer goes on so: nobody else writes. */
+/* As of one moment, and at the price of one lock. A writer goes on so: nobody else writes. */
 static int check_opened(struct baleen_rule_store *state, struct baleen_error *error)
 {
 	bool is_first;
@@ -184,6 +180,11 @@ static int check_opened(struct baleen_rule_store *state, struct baleen_error *er
 		err = check_version(state, error);
 	if (!err)
 		err = check_owner(state, error);
+	if (!err)
+		err = baleen_sql_do(state,
+				    state->lock_fd < 0 ? "PRAGMA query_only = ON" :
+							 "PRAGMA query_only = OFF",
+				    NULL, error, NULL, 0);
 	baleen_rule_store_end_reading(state, is_first && state->lock_fd < 0);
 	if (err)
 		baleen_sql_close(state);
@@ -279,6 +280,12 @@ static int open_one(struct baleen_rule_store *state, const char *device, bool is
 	return timeout_ms ? open_to_write(state, timeout_ms, error) : open_to_read(state, error);
 }
 
+int baleen_rule_store_read(struct baleen_rule_store *state, const char *device, bool is_kept,
+			   struct baleen_error *error)
+{
+	return open_one(state, device, is_kept, 0, error);
+}
+
 static int open_either(struct baleen_rule_store *state, const char *device, u64 timeout_ms,
 		       struct baleen_error *error)
 {
@@ -299,7 +306,7 @@ int baleen_rule_store_open(struct baleen_rule_store *state, const char *device, 
 			   struct baleen_error *error)
 {
 	struct baleen_rule_store opened;
-	int err = check_place(error);
+	int err = baleen_rule_store_check_place(error);
 	bool is_second;
 
 	if (err)
@@ -422,7 +429,7 @@ int baleen_rule_store_create(struct baleen_rule_store *state, const char *device
 {
 	struct baleen_error why = { "" };
 	struct baleen_rule_store made;
-	int err = check_place(error);
+	int err = baleen_rule_store_check_place(error);
 
 	if (!err)
 		err = name_state(&made, device, is_kept, error);
@@ -461,90 +468,4 @@ void baleen_rule_store_remove(struct baleen_rule_store *state)
 	remove_directory(state);
 	unlock(state);
 	baleen_announce();
-}
-
-/* --- all states --- */
-
-/* The device of a volatile state; false for those of other namespaces. */
-static bool volatile_device(const char *name, char *device)
-{
-	char path[BALEEN_RULE_STORE_PATH_BYTES];
-	unsigned long long cookie;
-	const char *base;
-	int ifindex;
-
-	if (sscanf(name, "ns%llu-if%d", &cookie, &ifindex) != 2 || !ifindex ||
-	    !baleen_device_name(ifindex, device) ||
-	    baleen_rule_store_name(device, false, path, NULL))
-		return false;
-	base = strrchr(path, '/') + 1;
-	return !strcmp(base, name);
-}
-
-/* A damaged state is there, too. */
-static bool is_state(int err)
-{
-	return err != -ENOENT && err != -EXDEV && err != -ENOTDIR && err != -ENODEV;
-}
-
-static bool is_kept_there(const char *device)
-{
-	struct baleen_rule_store state;
-	int err = open_one(&state, device, true, 0, NULL);
-
-	if (!err)
-		baleen_rule_store_close(&state);
-	return is_state(err);
-}
-
-static bool find_device(const char *name, bool is_kept, char *device)
-{
-	if (!is_kept)
-		return volatile_device(name, device);
-	if (!baleen_device_is_name(name))
-		return false;
-	strcpy(device, name);
-	return true;
-}
-
-static int visit_entry(const char *name, bool is_kept,
-		       int (*visit)(struct baleen_rule_store_found *found, void *data), void *data)
-{
-	struct baleen_rule_store_found found = { .is_kept = is_kept };
-	int ret = 0;
-
-	if (!find_device(name, is_kept, found.device) || (!is_kept && is_kept_there(found.device)))
-		return 0;
-	found.err = open_one(&found.state, found.device, is_kept, 0, &found.error);
-	if (is_state(found.err))
-		ret = visit(&found, data);
-	if (!found.err && !found.is_taken)
-		baleen_rule_store_close(&found.state);
-	return ret;
-}
-
-static int visit_root(bool is_kept, int (*visit)(struct baleen_rule_store_found *found, void *data),
-		      void *data, struct baleen_error *error)
-{
-	const char *root = baleen_rule_store_root(is_kept);
-	DIR *directory = opendir(root);
-	struct dirent *entry;
-	int ret = 0;
-
-	if (!directory)
-		return errno == ENOENT ? 0 : baleen_fail(error, errno, "%s: %m", root);
-	while (!ret && (entry = readdir(directory)))
-		ret = visit_entry(entry->d_name, is_kept, visit, data);
-	closedir(directory);
-	return ret;
-}
-
-int baleen_rule_store_each(int (*visit)(struct baleen_rule_store_found *found, void *data),
-			   void *data, struct baleen_error *error)
-{
-	int ret = check_place(error);
-
-	if (!ret)
-		ret = visit_root(true, visit, data, error);
-	return ret ? ret : visit_root(false, visit, data, error);
 }

@@ -291,6 +291,31 @@ int baleen_rule_store_open(struct baleen_rule_store *state, const char *device, 
 			   struct baleen_error *error);
 
 /**
+ * baleen_rule_store_check_place() - may states be read or changed here?
+ * @error: filled in on failure
+ *
+ * Where pins cannot be seen, nothing is known of what packets meet.
+ *
+ * Return: 0 or a negative errno.
+ */
+int baleen_rule_store_check_place(struct baleen_error *error);
+
+/**
+ * baleen_rule_store_read() - open one of the two states of a device for reading
+ * @state: as for baleen_rule_store_open()
+ * @device: name of the device
+ * @is_kept: which of the two
+ * @error: filled in on failure
+ *
+ * Where baleen_rule_store_check_place() lets.
+ *
+ * Return: as baleen_rule_store_open(); -EXDEV when it is of a device of this name in another
+ * network namespace.
+ */
+int baleen_rule_store_read(struct baleen_rule_store *state, const char *device, bool is_kept,
+			   struct baleen_error *error);
+
+/**
  * baleen_rule_store_write() - become the writer of a state that was opened for reading
  * @state: opened for reading; closed on failure
  * @timeout_ms: how long to wait to be the only writer
@@ -339,38 +364,6 @@ void baleen_rule_store_close(struct baleen_rule_store *state);
  * @state: opened for writing; closed afterwards
  */
 void baleen_rule_store_remove(struct baleen_rule_store *state);
-
-/**
- * struct baleen_rule_store_found - a device that has a state
- * @device: its name
- * @is_kept: which of the two it is
- * @err: 0, or why it cannot be opened, a negative errno
- * @error: the same as text
- * @state: opened for reading, when @err is 0; closed after the visit unless it is @is_taken
- * @is_taken: set by the visit, which then closes @state
- */
-struct baleen_rule_store_found {
-	char device[BALEEN_POINT_BYTES];
-	bool is_kept;
-	int err;
-	struct baleen_error error;
-	struct baleen_rule_store state;
-	bool is_taken;
-};
-
-/**
- * baleen_rule_store_each() - the devices that have a state
- * @visit: called with each; a nonzero return ends the walk
- * @data: passed to @visit
- * @error: filled in on failure
- *
- * Kept states that are not another network namespace's, and the volatile ones
- * of this one.
- *
- * Return: 0, what @visit returned, or a negative errno.
- */
-int baleen_rule_store_each(int (*visit)(struct baleen_rule_store_found *found, void *data),
-			   void *data, struct baleen_error *error);
 
 /**
  * baleen_rule_store_get_rules() - rules and policy

@@ -122,7 +122,7 @@ int baleen_rule_store_refused(struct baleen_rule_store *state, int err)
 
 int baleen_rule_store_begin(struct baleen_rule_store *state, struct baleen_error *error)
 {
-	/* What it was opened with. */
+	/* The transaction that it was opened with. */
 	if (sqlite3_txn_state(state->db, NULL) != SQLITE_TXN_WRITE)
 		baleen_rule_store_rollback(state);
 	if (state->lock_fd < 0)

@@ -90,7 +90,6 @@
 	"	is_exception INTEGER NOT NULL,"                                            \
 	"	length INTEGER,"                                                           \
 	"	origin TEXT NOT NULL,"                                                     \
-	"	key TEXT NOT NULL,"                                                        \
 	"	reason TEXT NOT NULL,"                                                     \
 	"	added_ms INTEGER NOT NULL,"                                                \
 	"	expires_ms INTEGER NOT NULL,"                                              \

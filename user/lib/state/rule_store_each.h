@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * A walk over the states of all devices.
+ */
+#ifndef BALEEN_RULE_STORE_EACH_H
+#define BALEEN_RULE_STORE_EACH_H
+
+#include "state/rule_store.h"
+
+/**
+ * struct baleen_rule_store_found - a device that has a state
+ * @device: its name
+ * @is_kept: which of the two it is
+ * @err: 0, or why it cannot be opened, a negative errno
+ * @error: the same as text
+ * @state: opened for reading, when @err is 0; closed after the visit unless it is @is_taken
+ * @is_taken: set by the visit, which then closes @state
+ */
+struct baleen_rule_store_found {
+	char device[BALEEN_POINT_BYTES];
+	bool is_kept;
+	int err;
+	struct baleen_error error;
+	struct baleen_rule_store state;
+	bool is_taken;
+};
+
+/**
+ * baleen_rule_store_each() - the devices that have a state
+ * @visit: called with each; a nonzero return ends the walk
+ * @data: passed to @visit
+ * @error: filled in on failure
+ *
+ * Kept states that are not another network namespace's, and the volatile ones
+ * of this one.
+ *
+ * Return: 0, what @visit returned, or a negative errno.
+ */
+int baleen_rule_store_each(int (*visit)(struct baleen_rule_store_found *found, void *data),
+			   void *data, struct baleen_error *error);
+
+#endif /* BALEEN_RULE_STORE_EACH_H */
