@@ -117,6 +117,30 @@ changes "a copy" cuckoo add copies.bln word7
 changes "a copy that goes" cuckoo del copies.bln word7
 changes "a remainder" quotient add quotient.bln Dublin
 
+# --- fingerprints, which are keys, go one by one: a textbook's six ---
+
+six=(10001:001010 10011:100111 10011:111111 10100:101101 10100:111110 10100:000000)
+printf '%s\n' "${six[@]}" >six.txt
+builds six quotient --key fingerprint --kind quotient --remainder-bits 6 --capacity 24 six.txt
+cp six.bln all.bln
+cp six.json all.json
+for print in "${six[@]}"; do
+	cp all.bln six.bln
+	cp all.json six.json
+	changes "$print goes" quotient del six.bln "$print"
+	is "$print: the others stay" "$(baleen match six.bln "${six[@]}" | wc -l)" 5
+	changes "$print comes back" quotient add six.bln "$print"
+	check "$print: where it was" cmp six.bln all.bln
+done
+changes "all six go" quotient del six.bln "${six[@]}"
+is "and nothing stays" "$(places six.bln quotient)" ""
+cp all.bln six.bln
+refuses "half of one" "six.bln: of a fingerprint of 5 digits it keeps 11 bits: delete one of 11 digits" \
+	baleen del six.bln 10100
+refuses "more than one" \
+	"six.bln: of a fingerprint of 12 digits it keeps 11 bits: delete one of 11 digits" \
+	baleen del six.bln 10100:0000000
+
 # --- in words ---
 
 check "counters in words" baleen add --trace counting.bln Oslo
@@ -128,7 +152,7 @@ is "some were not set" "$(($(grep -c '(not set)' "$TMP/out") > 0))" 1
 check "keys that go" baleen del --trace --dry-run counting.bln word{20..40}
 is "were set before" "$(grep -c '(not set)' "$TMP/out")" 0
 is "and some are zero now" "$(($(grep -c ' -> 0$' "$TMP/out") > 0))" 1
-for i in {1..14}; do baleen add counting.bln Oslo >"$TMP/add" 2>&1; done
+for _ in {1..14}; do baleen add counting.bln Oslo >"$TMP/add" 2>&1; done
 check "at their end" baleen add --trace counting.bln Oslo
 is "they say so" "$(grep -c ' -> 15: stuck$' "$TMP/out")" 3
 sum=$(cksum <counting.bln)

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Does the body of a quotient table make sense? */
+/* Checks of a quotient table: that its body makes sense, and what may be deleted. */
 #include <errno.h>
 
 #include "filter/quotient_stream.h"
 #include "filter/quotient_table.h"
+#include "key/key_text.h"
 
 /**
  * struct tally - what the slots have of each
@@ -84,4 +85,30 @@ int baleen_quotient_check_body(const struct baleen_filter *filter, u32 domain,
 	if (is_sound(filter, domain))
 		return 0;
 	return baleen_fail(error, EINVAL, "a quotient table that no keys make: damaged");
+}
+
+int baleen_quotient_check_del(const struct baleen_filter *filter, u32 domain,
+			      const struct baleen_list *change, struct baleen_error *error)
+{
+	const struct baleen_table *table = &filter->image.table[domain];
+	u32 n_bits = table->log2_buckets + table->slot_bits;
+
+	if (baleen_table_tells_apart(table, domain) || filter->image.flags & BALEEN_FLAG_COPIES)
+		return 0;
+	if (filter->image.key_spec != BALEEN_KEY_FINGERPRINT)
+		return baleen_fail(error, EOPNOTSUPP,
+				   "a fingerprint of %u bits may be that of two keys, and deleting "
+				   "one would lose the other: build it again from its lists, or "
+				   "with --copies",
+				   n_bits);
+	for (size_t i = 0; i < change->n_key; i++) {
+		u32 n_digits = baleen_fingerprint_digits(&change->key[i]);
+
+		if (n_digits != n_bits)
+			return baleen_fail(error, EOPNOTSUPP,
+					   "of a fingerprint of %u digits it keeps %u bits: delete "
+					   "one of %u digits",
+					   n_digits, n_bits, n_bits);
+	}
+	return 0;
 }

@@ -101,6 +101,22 @@ int baleen_quotient_check_body(const struct baleen_filter *filter, u32 domain,
 			       struct baleen_error *error);
 
 /**
+ * baleen_quotient_check_del() - does a deletion take no other key with it?
+ * @filter: the filter
+ * @domain: domain of a quotient table
+ * @change: a finished list of the same key: what is to be deleted
+ * @error: filled in on failure
+ *
+ * One slot may stand for two keys, unless it keeps all of a key, copies count, or keys are
+ * fingerprints of which no part is cut off. Sets of fingerprints can still be taken from each
+ * other, which says what else goes: algebra.h.
+ *
+ * Return: 0; -EOPNOTSUPP, saying why.
+ */
+int baleen_quotient_check_del(const struct baleen_filter *filter, u32 domain,
+			      const struct baleen_list *change, struct baleen_error *error);
+
+/**
  * baleen_quotient_fill() - put many fingerprints into an empty table
  * @filter: the filter
  * @domain: domain of a quotient table in which nothing is

@@ -69,14 +69,14 @@ int baleen_steps_are_few(const struct baleen_image *image, struct baleen_error *
  * Return: 0; -ENOSPC; -EOPNOTSUPP for a key of which the filter has no table; -ENOMEM.
  */
 int baleen_steps_change(struct baleen_filter *filter, const struct baleen_key *key,
-		      enum baleen_set_op op, bool builds, struct baleen_steps *steps);
+			enum baleen_set_op op, bool builds, struct baleen_steps *steps);
 
 /**
  * baleen_steps_equal() - do two filters have the same tables, and the same in them?
  * @a: a filter
  * @b: another
  *
- * Return: whether; the counts in the headers may differ.
+ * Return: whether; what the headers count may differ: keys, the longest cluster.
  */
 bool baleen_steps_equal(const struct baleen_filter *a, const struct baleen_filter *b);
 

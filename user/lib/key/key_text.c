@@ -310,10 +310,15 @@ static int fingerprint_parse(const char *text, struct baleen_key *key, const cha
 	return 0;
 }
 
+u32 baleen_fingerprint_digits(const struct baleen_key *key)
+{
+	return baleen_mix64(key->lo) & 63;
+}
+
 static void fingerprint_format(const struct baleen_key *key, char *text)
 {
 	u64 bits = baleen_mix64(key->lo);
-	u32 n_bits = bits & 63;
+	u32 n_bits = baleen_fingerprint_digits(key);
 
 	for (; n_bits; n_bits--, bits <<= 1)
 		*text++ = '0' + (bits >> 63);

@@ -75,4 +75,12 @@ int baleen_address_parse(const char *text, struct baleen_key *key, const char **
  */
 const char *baleen_ip4_scan(const char *text, u32 *ip4, const char **reason);
 
+/**
+ * baleen_fingerprint_digits() - how long the text of a fingerprint was
+ * @key: a key of BALEEN_KEY_FINGERPRINT
+ *
+ * Return: 1 to 32 binary digits.
+ */
+u32 baleen_fingerprint_digits(const struct baleen_key *key);
+
 #endif /* BALEEN_KEY_TEXT_H */

@@ -274,16 +274,9 @@ static int check_copied(const struct baleen_filter *filter, const struct baleen_
 			return baleen_fail(error, EOPNOTSUPP,
 					   "a Bloom filter cannot forget: build it again from its "
 					   "lists");
-		/* One slot may stand for two keys. Sets of fingerprints can still be
-		 * taken from each other, which says what else goes: algebra.h.
-		 */
-		if (table->kind == BALEEN_KIND_QUOTIENT && !has_copies &&
-		    op == BALEEN_SET_DIFFERENCE && !baleen_table_tells_apart(table, domain))
-			return baleen_fail(error, EOPNOTSUPP,
-					   "a fingerprint of %u bits may be that of two keys, and "
-					   "deleting one would lose the other: build it again from "
-					   "its lists, or with --copies",
-					   table->log2_buckets + table->slot_bits);
+		if (table->kind == BALEEN_KIND_QUOTIENT && op == BALEEN_SET_DIFFERENCE &&
+		    baleen_quotient_check_del(filter, domain, change, error))
+			return -EOPNOTSUPP;
 		if (table->kind == BALEEN_KIND_CUCKOO && !has_copies && op != BALEEN_SET_UNION)
 			return baleen_fail(error, EOPNOTSUPP,
 					   "in slots of %u bits two keys may look the same, and "
