@@ -26,6 +26,10 @@
  * bits away from others. Most such keys are refused, since a bit of theirs is zero;
  * one in 1/fpp is not.
  *
+ * Two positions of a key may be the same bit. Where the hash is that of a textbook it counts
+ * for each of them, as the paper has it; our own hashes count it once, which keeps counters
+ * lower and takes no more to undo.
+ *
  * Example: positions 3 and 20 of a key in an empty filter: bit 3 and bit 20 of
  * word 0 of the plane; counters: word 0 is 1 << 12, word 1 is 1 << 16.
  */

@@ -16,20 +16,52 @@
 /**
  * struct baleen_positions - the bits of one key
  * @n: how many
- * @bit: the positions, each once, in no order
+ * @bit: the positions, in no order; each once, unless baleen_table_counts_each()
  */
 struct baleen_positions {
 	u32 n;
 	u64 bit[BALEEN_MAX_POSITIONS];
 };
 
-/* Two positions of a key may be the same bit, which is counted once. */
-static inline void baleen_positions_append(struct baleen_positions *positions, u64 bit)
+/**
+ * baleen_table_counts_each() - how positions of a key that are the same bit count
+ * @table: a Bloom, classic or counting table
+ *
+ * The hashes of textbooks (Fan et al. 2000, section V-C) count for each hash function.
+ *
+ * Context: any but BPF.
+ * Return: true where the bit counts for each of them; false where it counts once.
+ */
+static inline bool baleen_table_counts_each(const struct baleen_table *table)
 {
-	for (u32 i = 0; i < positions->n; i++)
-		if (positions->bit[i] == bit)
-			return;
-	positions->bit[positions->n++] = bit;
+	return table->kind == BALEEN_KIND_COUNTING &&
+	       (table->hash == BALEEN_HASH_MURMUR3 || table->hash == BALEEN_HASH_MURMUR3_FNV1A);
+}
+
+/**
+ * baleen_positions_times() - how often a bit is among the first positions of a key
+ * @positions: the positions
+ * @n: so many of them
+ * @bit: the bit
+ *
+ * Context: any but BPF.
+ * Return: 0 to @n.
+ */
+static inline u32 baleen_positions_times(const struct baleen_positions *positions, u32 n, u64 bit)
+{
+	u32 times = 0;
+
+	for (u32 i = 0; i < n; i++)
+		times += positions->bit[i] == bit;
+	return times;
+}
+
+static inline void baleen_positions_append(const struct baleen_table *table,
+					   struct baleen_positions *positions, u64 bit)
+{
+	if (baleen_table_counts_each(table) ||
+	    !baleen_positions_times(positions, positions->n, bit))
+		positions->bit[positions->n++] = bit;
 }
 
 static inline void baleen_positions_make_blocked(const struct baleen_table *table,
@@ -42,8 +74,9 @@ static inline void baleen_positions_make_blocked(const struct baleen_table *tabl
 
 	for (u32 half = 0; half < 2; half++)
 		for (u64 mask = place.mask[half]; mask; mask &= mask - 1)
-			baleen_positions_append(positions, (block + place.word[half]) * 64 +
-								   baleen_lowest64(mask));
+			baleen_positions_append(table, positions,
+						(block + place.word[half]) * 64 +
+							baleen_lowest64(mask));
 }
 
 /**
@@ -72,7 +105,8 @@ static inline int baleen_positions_make(const struct baleen_table *table,
 	}
 	hash = baleen_hash64(seed, key);
 	for (u32 i = 0; i < table->n_hashes; i++)
-		baleen_positions_append(positions, baleen_classic_position(table, hash, key, i));
+		baleen_positions_append(table, positions,
+					baleen_classic_position(table, hash, key, i));
 	return 0;
 }
 
@@ -207,9 +241,13 @@ static inline bool baleen_plane_del(const struct baleen_table *table, void *byte
 {
 	if (!baleen_plane_test(table, bytes, positions))
 		return false;
-	for (u32 i = 0; i < positions->n; i++)
-		if (baleen_counter_get(table, bytes, positions->bit[i]) <= 1)
+	for (u32 i = 0; i < positions->n; i++) {
+		u32 count = baleen_counter_get(table, bytes, positions->bit[i]);
+
+		if (count < BALEEN_COUNTER_MAX &&
+		    count <= baleen_positions_times(positions, positions->n, positions->bit[i]))
 			baleen_plane_put(table, bytes, positions->bit[i], false);
+	}
 	for (u32 i = 0; i < positions->n; i++) {
 		u32 count = baleen_counter_get(table, bytes, positions->bit[i]);
 

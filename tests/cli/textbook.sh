@@ -55,7 +55,57 @@ check "a filter like its own" baleen build --kind classic --key string --hash mu
 	--hashes 6 -o class.bln numbers.txt
 is "3 and 43 are out" "$(baleen match class.bln 1 2 3 42 43 | paste -s -d ' ')" "1 2 42"
 
-# --- a quotient filter of fingerprints, q = 5, r = 6 ---
+# --- counters: each position counts, also one that is another ---
+
+/usr/bin/python3 - >counts.txt <<'END'
+import random
+from murmurhash import mrmr
+
+dice = random.Random(34)
+n = twice = 0
+while n < 40:
+    m, k = dice.randint(12, 60), dice.randint(2, 9)
+    keys = [f"{n}-{i}" for i in range(dice.randint(3, 6))]
+    places = {key: [mrmr.hash(key.encode(), i) % m for i in range(k)] for key in keys}
+    all = sum(places.values(), [])
+    if max(map(all.count, all)) > 14:
+        continue
+    n += 1
+    twice += any(len(set(places[key])) < k for key in keys)
+    gone, left = keys[:2], sum((places[key] for key in keys[2:]), [])
+    print(m, k, ",".join(keys), ",".join(gone), *(left.count(i) for i in range(m)))
+print(f"{twice} of {n} filters have a key of two positions that are one", file=open("twice", "w"))
+END
+while read -r m k keys gone want; do
+	tr , '\n' <<<"$keys" >counted.txt
+	baleen build --kind counting --key string --hash murmur3 --bits "$m" --hashes "$k" \
+		-o counted.bln counted.txt >"$TMP/out"
+	baleen del counted.bln "${gone%,*}" "${gone#*,}" >"$TMP/out"
+	[ "$(baleen show -j counted.bln | jq -r '.tables[0].places | map(tostring) | join(" ")')" = "$want" ] ||
+		not_ok "the counters of $keys without $gone, m = $m, k = $k"
+done <counts.txt
+is "counters are those of the texts" "$(wc -l <counts.txt) $(<twice)" \
+	"40 30 of 40 filters have a key of two positions that are one"
+check "three counters" baleen build --kind counting --key string --hash murmur3 --bits 3 \
+	--hashes 4 -o twice.bln one.txt
+check "one goes up twice" baleen add --trace twice.bln Copenhagen
+is "in two steps, each from where the last came" "$(grep -c '^  counter' "$TMP/out")" 4
+check "and down" baleen del --trace twice.bln Copenhagen
+is "in two steps, too" "$(sort "$TMP/out" | grep -c '^  counter')" 4
+is "a copy counts once" "$(baleen match --count-copies twice.bln Copenhagen)" "1 Copenhagen"
+
+# --- Algorithm 3: how many keys the bits tell of ---
+
+set_of()
+{
+	seq "$1" >n.txt
+	baleen build --kind classic --key string --bits 10 --hashes 2 --seed 1 --allow-empty -o n.bln n.txt &&
+		baleen info n.bln | grep -o '[0-9]* set: [^,]*, \([0-9]* keys or more\)*'
+}
+is "no key" "$(set_of 0)" "0 set: 0 keys, "
+is "one" "$(set_of 1)" "2 set: 1 key, "
+is "three" "$(set_of 3)" "5 set: about 3.5 keys, "
+is "more than there are bits" "$(set_of 40)" "10 set: all, 5 keys or more"
 
 echo 10001:001010 >v.txt
 check "a quotient filter of a fingerprint" baleen build --kind quotient --key fingerprint \

@@ -168,9 +168,13 @@ static void mark_places(const struct picture *picture, struct picture_row *row)
 			continue;
 		if (is_group && where->group - row->place < row->n)
 			mark(&row->cell[where->group - row->place], key);
-		for (u32 j = 0; !is_group && j < where->positions.n; j++)
-			if (where->positions.bit[j] - row->place < row->n)
-				mark(&row->cell[where->positions.bit[j] - row->place], key);
+		for (u32 j = 0; !is_group && j < where->positions.n; j++) {
+			u64 bit = where->positions.bit[j];
+
+			if (bit - row->place < row->n &&
+			    !baleen_positions_times(&where->positions, j, bit))
+				mark(&row->cell[bit - row->place], key);
+		}
 	}
 }
 

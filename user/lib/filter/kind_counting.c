@@ -67,7 +67,8 @@ static u64 counting_copies(const struct baleen_filter *filter, const struct bale
 	if (baleen_positions_of(&filter->image, key, &positions))
 		return 0;
 	for (u32 i = 0; i < positions.n; i++) {
-		u32 count = baleen_counter_get(table, filter->bytes, positions.bit[i]);
+		u32 count = baleen_counter_get(table, filter->bytes, positions.bit[i]) /
+			    baleen_positions_times(&positions, positions.n, positions.bit[i]);
 
 		least = count < least ? count : least;
 	}

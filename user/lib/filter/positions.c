@@ -26,8 +26,9 @@ void baleen_positions_of_bytes(const struct baleen_table *table, const struct ba
 {
 	positions->n = 0;
 	for (u32 i = 0; i < table->n_hashes; i++)
-		baleen_positions_append(positions, baleen_classic_position_bytes(table, seed, bytes,
-										 n_bytes, i));
+		baleen_positions_append(table, positions,
+					baleen_classic_position_bytes(table, seed, bytes, n_bytes,
+								      i));
 }
 
 static void prefetch(const struct baleen_table *table, void *bytes,

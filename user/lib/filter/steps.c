@@ -82,6 +82,11 @@ static int keep_body(const struct baleen_filter *filter, struct baleen_filter *o
 
 /* --- bits and counters ----------------------------------------------------- */
 
+static u64 step_towards(u64 value, u64 last)
+{
+	return value < last ? value + 1 : value > last ? value - 1 : value;
+}
+
 static u32 bit_value(const struct baleen_filter *filter, u32 domain, u64 bit)
 {
 	const struct baleen_table *table = &filter->image.table[domain];
@@ -101,8 +106,16 @@ static int change_bits(struct baleen_filter *filter, const struct baleen_key *ke
 				    .place = positions->bit[i],
 				    .before = bit_value(filter, key->domain, positions->bit[i]) });
 	err = change_key(filter, key, op, builds);
-	for (size_t i = 0; i < steps->n; i++)
-		steps->step[i].after = bit_value(filter, key->domain, steps->step[i].place);
+	for (size_t i = 0; i < steps->n; i++) {
+		struct baleen_step *step = &steps->step[i];
+
+		/* A counter that a key has twice goes up twice, or down. */
+		for (size_t k = 0; k < i; k++)
+			if (steps->step[k].place == step->place)
+				step->before = steps->step[k].after;
+		step->after =
+			step_towards(step->before, bit_value(filter, key->domain, step->place));
+	}
 	return err;
 }
 
