@@ -191,6 +191,25 @@ static void print_counters(FILE *stream, const struct baleen_filter *filter, u32
 		say_to(stream, "overflow %.2g at most), ", overflow_of(filter, domain));
 }
 
+/* How many keys the bits tell of: four cases, see estimate.h. */
+static void print_estimate(FILE *stream, const struct baleen_filter *filter, u32 domain)
+{
+	const struct baleen_table *table = &filter->image.table[domain];
+	u64 n_set = baleen_bits_count(filter, domain), n_bits = baleen_table_bits(table);
+	double n = baleen_estimate_table(table, n_set);
+	char count[NUMBER_TEXT];
+
+	say_to(stream, "%s set: ", format_count(n_set, count));
+	if (n_set >= n_bits)
+		say_to(stream, "all, %.4g keys or more, ", n);
+	else if (n_set <= table->n_hashes && table->hash)
+		say_to(stream, "%.0f %s, ", n, baleen_plural(n, "key", "keys"));
+	else if (n < 100)
+		say_to(stream, "about %.1f keys, ", n);
+	else
+		say_to(stream, "about %s keys, ", format_count(n + 0.5, count));
+}
+
 static void print_plane(FILE *stream, const struct baleen_filter *filter, u32 domain)
 {
 	const struct baleen_table *table = &filter->image.table[domain];
@@ -241,6 +260,8 @@ void print_geometry(FILE *stream, const struct baleen_filter *filter, u32 domain
 	else
 		print_slots(stream, filter, domain);
 	print_form(stream, filter, domain);
+	if (baleen_table_is_bit_array(table) && !is_uncounted_table(filter, domain))
+		print_estimate(stream, filter, domain);
 	if (has_copies(filter))
 		fputs("copies count, ", stream);
 }
