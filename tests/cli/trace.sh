@@ -161,6 +161,13 @@ is "is told as well" "$(grep -c '^  counter' "$TMP/out") $(tail -n 1 "$TMP/out")
 	"3 counting.bln: 1 would be added"
 is "and does not" "$(cksum <counting.bln)" "$sum"
 
+echo Copenhagen >capital.txt
+check "a table of a textbook" baleen build --key string --hash-seed 42 --hash-form unsigned,quoted \
+	--partner xor --slot-bits 16 --bucket-slots 1 --buckets 10 -o decimal.bln capital.txt
+check "fingerprints as numbers" baleen add --trace --base 10 decimal.bln Athens
+is "as a textbook prints them" "$(head -n 2 "$TMP/out")" "'Athens': fingerprint 27356, buckets 0 and 7: in neither
+  bucket 0, slot 0: 27356 finds it free"
+
 # --- what has no steps ---
 
 seq -f 10.0.%g.1 0 250 >more.txt

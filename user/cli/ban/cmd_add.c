@@ -441,7 +441,7 @@ static const struct option_spec common_options[] = {
 	     "strings of FILE end with a NUL byte, not with the line"),
 	WAIT_OPTION(change, wait_ms),
 	FLAG("dry-run", 0, change, dry_run, "say what would change, and change nothing"),
-	TRACE_OPTION(change, trace.is_wanted),
+	TRACE_OPTIONS(change, trace),
 	FLAG("json", 'j', change, json, "report as JSON"),
 	{ .help = "Of a rule that remembers its entries:\n" },
 	{ 0 },

@@ -211,6 +211,16 @@ int option_keys(const struct option_use *use)
 	return parse_count(use->argument, use->to) ? option_refuse(use, "not a number of keys") : 0;
 }
 
+int option_base(const struct option_use *use)
+{
+	int i = option_word(use);
+
+	if (i < 0)
+		return EXIT_USAGE;
+	*(u32 *)use->to = (const u32[]){ 2, 10, 16 }[i];
+	return 0;
+}
+
 int option_wait(const struct option_use *use)
 {
 	char *end;

@@ -70,6 +70,7 @@ int option_text(const struct option_use *use);	  /* const char *: the argument *
 int option_json(const struct option_use *use);	  /* json_t *: a new array */
 int option_rate(const struct option_use *use);	  /* double: from 0 to below 1 */
 int option_keys(const struct option_use *use);	  /* u64: a number of keys */
+int option_base(const struct option_use *use);	  /* u32: 2, 10 or 16, its words */
 int option_wait(const struct option_use *use);	  /* u64: ms, of seconds up to a day */
 int option_ifindex(const struct option_use *use); /* u32: number of a device */
 int option_absent(const struct option_use *use);  /* refuses it: @words says why */
@@ -101,11 +102,18 @@ int option_choice(const struct option_use *use);  /* u32: place among the words 
 	     "also when this host would cut itself off, and what is wider than a /8 or, of " \
 	     "IPv6, a /32")
 
-/* --trace of @type: see cli/common/trace.h. */
-#define TRACE_OPTION(type, member)                                                          \
-	FLAG("trace", 0, type, member,                                                      \
+#define BASE_OPTION(type, member)                                                               \
+	VALUE("base", 0, "B", option_base, type, member,                                        \
+	      "fingerprints and remainders in base 2, 10 or 16; without it in 2 up to 8 bits, " \
+	      "else in 16",                                                                     \
+	      .words = "2 10 16")
+
+/* --trace and its --base; @member is a struct trace: see cli/common/trace.h. */
+#define TRACE_OPTIONS(type, member)                                                         \
+	FLAG("trace", 0, type, member.is_wanted,                                            \
 	     "tell each step: bits set, slots taken, kicks and shifts; of an image file of" \
-	     " at most 64 KiB without prefixes")
+	     " at most 64 KiB without prefixes"),                                           \
+		BASE_OPTION(type, member.base)
 
 /* --- help ------------------------------------------------------------------ */
 

@@ -266,6 +266,7 @@ int trace_build(struct trace *trace, const char *name, const struct baleen_list 
 	if (baleen_filter_alloc(&empty, &built->image, &error))
 		return complain("--trace: %s", error.text);
 	replay.json = trace->steps;
+	replay.picture.base = trace->base;
 	err = replay_twice(&replay, &empty, built);
 	baleen_filter_free(&empty);
 	return err;
@@ -288,7 +289,12 @@ int trace_begin(struct trace *trace, const char *name, const struct baleen_filte
 int trace_change(struct trace *trace, const struct baleen_list *change, enum baleen_set_op op,
 		 const struct baleen_filter *after)
 {
-	struct replay replay = { .list = change, .op = op, .json = trace->steps };
+	struct replay replay = {
+		.picture.base = trace->base,
+		.list = change,
+		.op = op,
+		.json = trace->steps,
+	};
 
 	return trace->is_wanted ? replay_twice(&replay, &trace->before, after) : 0;
 }

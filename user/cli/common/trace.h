@@ -16,11 +16,13 @@
 /**
  * struct trace - --trace of a command
  * @is_wanted: it was given; without it the functions below do nothing
+ * @base: of the numbers in slots, see struct picture
  * @before: the image before a change
  * @steps: what -j prints: for each key an object; else NULL
  */
 struct trace {
 	bool is_wanted;
+	u32 base;
 	struct baleen_filter before;
 	json_t *steps;
 };

@@ -128,7 +128,7 @@ static const struct option_spec options[] = {
 	VALUE("output", 'o', "IMAGE", option_text, build, out,
 	      "where to write; the old file stays until the new one is whole; kmod:NAME is a "
 	      "filter of the kernel module"),
-	TRACE_OPTION(build, trace.is_wanted),
+	TRACE_OPTIONS(build, trace),
 	FLAG("json", 'j', build, json, "describe the image as JSON"),
 	FLAG("verbose", 'v', build, verbose,
 	     "describe the image, and why it is of this kind, on stderr"),

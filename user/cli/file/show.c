@@ -172,17 +172,6 @@ static int parse_from(const struct option_use *use)
 	return 0;
 }
 
-static int parse_base(const struct option_use *use)
-{
-	u32 *base = use->to;
-	int i = option_word(use);
-
-	if (i < 0)
-		return EXIT_USAGE;
-	*base = (const u32[]){ 2, 10, 16 }[i];
-	return 0;
-}
-
 static int run(int argc, char **argv)
 {
 	struct show asked = { .from = NOT_GIVEN };
@@ -211,10 +200,7 @@ static const struct option_spec options[] = {
 	VALUE("from", 0, "N", parse_from, show, from,
 	      "draw from bit, counter, bucket or slot N on, counted from 0"),
 	VALUE("count", 0, "M", option_keys, show, count, "draw M of them (64)"),
-	VALUE("base", 0, "B", parse_base, show, base,
-	      "fingerprints and remainders in base 2, 10 or 16; without it in 2 up to 8 bits, else "
-	      "in 16",
-	      .words = "2 10 16"),
+	BASE_OPTION(show, base),
 	FLAG("svg", 0, show, svg, "print a picture in SVG"),
 	FLAG("json", 'j', show, json,
 	     "what info -j says, and of each table a summary and the places drawn"),
