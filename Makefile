@@ -225,8 +225,12 @@ build/late.so: user/late/late.c user/cli/device/curses_calls.h user/lib/net/logi
 build/late.h: build/late.so
 	objdump -p $< | sed -nE 's/.*NEEDED +(lib(ncursesw|systemd)[-.].*)/#define BALEEN_LIB\U\2\E "\1"/p' >$@
 
+build/textbook.inc: user/cli/file/textbook.awk user/man/baleen-textbook.7
+	@mkdir -p $(@D)
+	awk -f $^ >$@
+
 # What is made before the first object; the *.d files then say which object needs which.
-MADE_HEADERS := $(SKELETONS) build/release.h build/late.h
+MADE_HEADERS := $(SKELETONS) build/release.h build/late.h build/textbook.inc
 
 build/user/%.o: user/%.c | $(MADE_HEADERS)
 	@mkdir -p $(@D)

@@ -273,6 +273,20 @@ check "baleen-textbook(7) is run" user env -C page PATH="$TMP:/usr/bin:/bin" LC_
 	/usr/bin/python3 "$TMP/textbook.py" "$TMP/baleen-textbook.7"
 cp "$TMP/out" page.new
 check "and prints what it says" diff "$ROOT/user/man/baleen-textbook.7" page.new
+user mkdir alone
+check "so does each section alone, as help prints it" user env -C alone PATH="$TMP:/usr/bin:/bin" \
+	LC_ALL=C.UTF-8 /usr/bin/python3 "$TMP/textbook.py" --alone "$TMP/baleen-textbook.7"
+is "help has all its sections" "$(baleen help textbook | sed -n 's/^  //p')" \
+	"$(awk '/^\.S[hs] / { title = substr($0, 5) } /^\$ / && !seen[title]++ { print title }' \
+		"$ROOT/user/man/baleen-textbook.7")"
+check "a number is that of an algorithm" baleen help textbook 9
+is "of no other, and begins with its title" "$(grep '^#' "$TMP/out")" "# Algorithm 9: find a run"
+check "an example has its name" baleen help textbook example 12
+is "whatever the case" "$(grep '^#' "$TMP/out")" "# Example 12: v, w, x, y, z, a"
+check "two texts may have one" baleen help textbook 3
+is "both are printed" "$(grep -c '^#' "$TMP/out")" 2
+expect "another" 2 "" "baleen: no 'Algorithm 99' in the textbooks: see 'baleen help textbook'" \
+	baleen help textbook 99
 
 # --- what cannot be ---
 

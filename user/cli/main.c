@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "cli/common/options.h"
+#include "cli/file/textbook.h"
 #include "release.h"
 #include "util/number.h"
 #include "util/signals.h"
@@ -111,18 +112,21 @@ static void print_overview(FILE *stream)
 	for (size_t i = 0; i < N_GROUPS; i++)
 		print_group(stream, &groups[i]);
 	fputs("A list file works wherever an IMAGE is asked for; DEV:RULE is the live filter of\n"
-	      "a rule; a leading ./ or / always means a file. 'baleen help COMMAND' says more.\n"
+	      "a rule; a leading ./ or / always means a file. 'baleen help COMMAND' says more,\n"
+	      "'baleen help textbook' leads through the algorithms of textbooks, step by step.\n"
 	      "Exit: 0 done, 1 failed or no match, 2 bad usage.\n",
 	      stream);
 }
 
-/* COMMAND [VERB]; "--words" before it is for the completion. */
+/* COMMAND [VERB], or textbook [WORD...]; "--words" before it is for the completion. */
 static int help(int argc, char **argv)
 {
 	bool is_words = argc > 1 && !strcmp(argv[1], "--words");
 	char **name = argv + 1 + is_words;
 	const struct command *command = *name ? find(*name) : NULL;
 
+	if (*name && !strcmp(*name, "textbook"))
+		return print_textbook(name + 1);
 	if (*name && !command) {
 		complain("no command '%s': see 'baleen help'", *name);
 		return EXIT_USAGE;
