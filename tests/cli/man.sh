@@ -71,10 +71,10 @@ is "baleen.8 has the exit codes that commands end with" "$exits" \
 # answers COLUMN: of the table of answers, a line each
 answers()
 {
-	sed -n '/has one of these answers/,/^\.El/ s/^\.It \([a-z]\)/\1/p' "$MAN/baleen.8" |
+	sed -n '/has one of these answers/,/^\.El/ s/^\.It \([a-z]\|\\&\)/\1/p' "$MAN/baleen.8" |
 		awk -F ' Ta ' -v "column=$1" '{ print $column }'
 }
-is "which has all of them" "$(answers 1 | paste -sd ,)" "ok,unchanged,narrowed,refused,bad,not kept,failed"
+is "which has all of them" "$(answers 1 | grep -vxF '\&' | paste -sd ,)" "ok,unchanged,narrowed,refused,bad,not kept,failed"
 while read -r word; do
 	check "an answer to a line of feed: $word" grep -q "\"${word%% WHY}[\" ]" user/cli/ban/feed.c
 	check "which its page has, too" grep -q "^\.Ql \"*$word" "$MAN/baleen-feed.8"
@@ -85,9 +85,11 @@ done
 is "each ends with one of the codes" "$(answers 6 | sort -u | xargs)" "0 1 4"
 
 for page in "$MAN"/*; do
-	check "${page##*/}: has nothing that mandoc minds" mandoc -Tlint -Wwarning "$page"
-	is "${page##*/}: groff takes no word for a macro" \
-		"$(groff -Tutf8 -mandoc "$page" 2>&1 >/dev/null | grep -v "can't break line")" ""
+	# Lines of a source may be longer than 80, and other pages need not be installed here.
+	is "${page##*/}: has nothing that mandoc minds" "$(mandoc -Tlint -Wstyle "$page" 2>/dev/null |
+		grep -vE 'STYLE: (operating system explicitly specified|input text line longer|referenced manual not found|possible typo in section name: Sh NAMES)')" ""
+	is "${page##*/}: nor groff: each line can be broken, no word is a macro" \
+		"$(groff -k -Tutf8 -mandoc "$page" 2>&1 >/dev/null)" ""
 	is "${page##*/}: groff prints no empty quotes, and no name of another system" \
 		"$(groff -Tutf8 -mandoc -P-c "$page" | grep -E '‘’|BSD .*Manual|^BSD ')" ""
 	for reference in $(references "$page"); do
