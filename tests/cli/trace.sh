@@ -168,6 +168,11 @@ check "fingerprints as numbers" baleen add --trace --base 10 decimal.bln Athens
 is "as a textbook prints them" "$(head -n 2 "$TMP/out")" "'Athens': fingerprint 27356, buckets 0 and 7: in neither
   bucket 0, slot 0: 27356 finds it free"
 
+expect "a base of no steps" 2 "" "baleen: add: --base is for --trace (see 'baleen help add')" \
+	baleen add --base 10 decimal.bln Oslo
+expect "nor of a build" 2 "" "baleen: build: --base is for --trace (see 'baleen help build')" \
+	baleen build --base 10 -o new.bln capital.txt
+
 # --- what has no steps ---
 
 seq -f 10.0.%g.1 0 250 >more.txt

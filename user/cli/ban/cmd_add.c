@@ -316,7 +316,7 @@ static int parse(struct change *change, int *argc, char ***argv)
 	change->argument = **argv;
 	if (change->trace.is_wanted && is_live_name(change->argument))
 		return complain_usage(change->command, "--trace is for image files");
-	return 0;
+	return trace_check(&change->trace, change->command);
 }
 
 /* Changes a rule that has a state. */

@@ -251,6 +251,13 @@ static int begin(struct trace *trace, const char *name, const struct baleen_imag
 	return 0;
 }
 
+int trace_check(const struct trace *trace, const struct command *command)
+{
+	if (trace->base && !trace->is_wanted)
+		return complain_usage(command, "--base is for --trace");
+	return 0;
+}
+
 int trace_build(struct trace *trace, const char *name, const struct baleen_list *list,
 		const struct baleen_filter *built, bool is_json)
 {

@@ -10,6 +10,7 @@
 
 #include <jansson.h>
 
+#include "cli/common/cli.h"
 #include "filter/filter.h"
 #include "list/list_combine.h"
 
@@ -26,6 +27,9 @@ struct trace {
 	struct baleen_filter before;
 	json_t *steps;
 };
+
+/* 0, or EXIT_USAGE after a message: --base without --trace. */
+int trace_check(const struct trace *trace, const struct command *command);
 
 /* Prints the steps of a build, or keeps them for trace_describe() when @is_json; 0, or
  * EXIT_FAILED after a message: the image is too large, or has prefixes.

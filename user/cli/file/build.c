@@ -94,6 +94,8 @@ static int run(int argc, char **argv)
 		return complain_usage(&build_command, "-o IMAGE is missing");
 	err = list_options_check(&build_command, &build.lists);
 	if (!err)
+		err = trace_check(&build.trace, &build_command);
+	if (!err)
 		err = output_check(&build_command, build.out, name);
 	if (err)
 		return err;

@@ -30,8 +30,8 @@ static bool has_title(const struct section *section, const char *wanted)
 	size_t length = strlen(wanted);
 
 	for (const char *at = section->title; length && (at = strcasestr(at, wanted)); at++) {
-		bool is_part =
-			isalnum(at[length]) || (at[length] == '.' && isdigit(at[length + 1]));
+		bool is_part = isalnum((u8)at[length]) ||
+			       (at[length] == '.' && isdigit((u8)at[length + 1]));
 
 		if (!is_part)
 			return true;
@@ -41,7 +41,7 @@ static bool has_title(const struct section *section, const char *wanted)
 
 static void join(char **words, char *text)
 {
-	size_t used = snprintf(text, WANTED_TEXT, "%s", isdigit(**words) ? "Algorithm" : "");
+	size_t used = snprintf(text, WANTED_TEXT, "%s", isdigit((u8) * *words) ? "Algorithm" : "");
 
 	for (; *words && used < WANTED_TEXT; words++)
 		used += snprintf(text + used, WANTED_TEXT - used, "%s%s", used ? " " : "", *words);
