@@ -146,6 +146,28 @@ for what in fpp load hashes; do
 	cp "$TMP/out" $what.svg
 	check "that is XML" python3 -c 'import sys, xml.dom.minidom as d; d.parse(sys.argv[1])' $what.svg
 done
+# rules FILE: colours of kinds
+rules()
+{
+	grep -oE '\.[a-z]{2,}\{color:#[^}]*\}' "$1"
+}
+# lines FILE: class and name of each line of the legend
+lines()
+{
+	sed -nE 's/^<(path|circle)[^>]* class="([a-z]+).*>([^,<]*), [a-z]*<.*/\3 \2/p' "$1" | sort -u
+}
+printf '192.0.2.1\n' >drawn.txt
+for what in fpp load hashes; do
+	is "kinds have the colours that 'show' gives them, over $what" "$(rules $what.svg)" \
+		"$(baleen show --svg drawn.txt | rules -)"
+	is "each curve over $what has its name beside it" \
+		"$(grep -o 'class="l [a-z]*">[^<]*' $what.svg | cut -d '>' -f 2 | sort)" \
+		"$(awk -F '\t' 'NR > 1 { print $1 }' $what.tsv | sort -u)"
+	is "no two lines over $what have the same width" \
+		"$(grep -o '<polyline[^>]*stroke-width:[0-9.]*' $what.svg | sed 's/.*://' | sort | uniq -d)" ""
+done
+is "a kind is one colour in all its lines" "$(lines fpp.svg | paste -s -d ,) $(lines load.svg |
+	paste -s -d ,)" "Bloom classic,any filter other,bloom bloom,classic classic,counting counting,cuckoo cuckoo,quotient quotient bloom bloom,classic classic,counting counting,cuckoo cuckoo,quotient quotient"
 is "no plan is below the bound of any filter" "$(awk -F '\t' 'NR > 1 && $2 != "formula" &&
 	$4 < log(1 / $3) / log(2) - 0.01' fpp.tsv)" ""
 is "cuckoo's formula is below that of Bloom filters from 0.2 % down" "$(awk -F '\t' '

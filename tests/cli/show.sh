@@ -143,6 +143,38 @@ for image in bits.bln counters.bln cuckoo.bln quotient.bln mixed.txt; do
 		python3 -c 'import sys, xml.dom.minidom as d; d.parse(sys.argv[1])' "$image.svg"
 	is "$image: below 200 kB" "$(($(stat -c %s "$image.svg") < 200000))" 1
 done
+# texts FILE [CLASS]: the texts of a picture, a line each; those of a class only
+texts()
+{
+	python3 -c 'import sys, xml.dom.minidom as d
+for text in d.parse(sys.argv[1]).getElementsByTagName("text"):
+    if len(sys.argv) < 3 or sys.argv[2] in text.getAttribute("class").split():
+        print(text.firstChild.data)' "$@"
+}
+
+# width FILE
+width()
+{
+	sed -n '1s/.* width="\([0-9]*\)".*/\1/p' "$1"
+}
+check "keys in a picture" baleen show --svg bits.bln Copenhagen Rome
+cp "$TMP/out" keys.svg
+is "have their letters at their bits" "$(texts keys.svg l | grep -o . | sort -u | paste -s -d '')" ab
+is "and colours of their own" "$(texts keys.svg k0 | sort -u) $(texts keys.svg k1 | sort -u)" "a b"
+is "ten bits are as wide as their text" "$(($(width keys.svg) < 480))" 1
+is "and numbered" "$(texts keys.svg i | paste -s -d ' ')" "0 1 2 3 4 5 6 7 8 9"
+is "the three bits of a slot have headers" \
+	"$(texts quotient.bln.svg faint | sed -n 2,5p | paste -s -d ' ')" "o c s remainder"
+is "and are explained" "$(texts quotient.bln.svg | grep -o '^[ocs] = is_[a-z]*' | paste -s -d ' ')" \
+	"o = is_occupied c = is_continuation s = is_shifted"
+is "signs are explained" "$(texts counters.bln.svg | grep -c '^stuck at 15$')" 1
+check "a key of many letters" baleen show --svg bits.bln \
+	"$(printf 'x%.0s' {1..300})" '<script>&' $'\e[2J\xe2\x80\xae'
+is "is text in XML" "$(cp "$TMP/out" foreign.svg && texts foreign.svg |
+	grep -cF -e 'b = <script>&: ' -e 'c = \x1b[2J\u{202e}: ')" 2
+is "of at most some hundred characters a line" "$(texts foreign.svg | awk 'length > 100')" ""
+is "colours differ from the ground and each other, whoever looks" \
+	"$(/usr/bin/python3 "$ROOT/tests/cli/palette.py" keys.svg | paste -s -d ' ')" "8 6 8 6"
 check "the largest part" baleen show --svg --from 0 --count 375 large.bln
 is "is below 200 kB" "$(($(stat -c %s "$TMP/out") < 200000))" 1
 check_status "a larger one" 1 baleen show --svg --from 0 --count 5000 large.bln

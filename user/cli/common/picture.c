@@ -5,6 +5,7 @@
 
 #include "cli/common/picture.h"
 #include "filter/estimate.h"
+#include "filter/plan.h"
 #include "filter/slots.h"
 #include "key/key_text.h"
 
@@ -76,7 +77,11 @@ static void add_note(struct picture_row *row, const char *what, const struct pic
 
 static void mark(struct picture_cell *cell, const struct picture_key *key)
 {
+	size_t n = strlen(cell->letters);
+
 	cell->mark = cell->mark ? '*' : key->letter;
+	if (n + 1 < sizeof(cell->letters))
+		cell->letters[n] = n + 2 < sizeof(cell->letters) ? key->letter : '+';
 }
 
 /* --- which rows ------------------------------------------------------------ */
@@ -115,6 +120,8 @@ bool picture_has_row(const struct picture *picture, u64 n)
 	u32 per_row = picture_per_row(picture);
 	u64 first = n * per_row, last = first + per_row - 1;
 
+	if (picture->wanted && picture->wanted[n])
+		return true;
 	if (picture->is_ranged)
 		return last >= picture->from && first < picture->end;
 	if (picture_rows(picture) <= PICTURE_SMALL_ROWS)
@@ -397,4 +404,11 @@ const char *picture_describe_key(const struct picture *picture, const struct pic
 	default: describe_positions(picture, where, text, bytes); break;
 	}
 	return text;
+}
+
+const char *picture_verdict(const struct picture *picture, const struct picture_key *key)
+{
+	if (!key->verdict)
+		return "no";
+	return baleen_image_is_exact(&picture->filter->image) ? "yes" : "maybe";
 }

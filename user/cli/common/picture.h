@@ -18,6 +18,9 @@
 /* Rows that a table may have to be drawn whole where nobody asks for a part of it. */
 #define PICTURE_SMALL_ROWS 64
 
+/* Letters of a cell, and a NUL: more keys than these are a `+`. */
+#define PICTURE_LETTERS 8
+
 /**
  * struct picture_key - a key whose places are marked
  * @text: as it was typed
@@ -46,6 +49,7 @@ struct picture_key {
  * @is_ranged: @from and @count say which places
  * @from: the first place
  * @end: the place behind the last
+ * @wanted: NULL, or of each row whether it is drawn in any case
  */
 struct picture {
 	const struct baleen_filter *filter;
@@ -56,6 +60,7 @@ struct picture {
 	bool is_ranged;
 	u64 from;
 	u64 end;
+	const bool *wanted;
 };
 
 enum picture_paint {
@@ -70,11 +75,13 @@ enum picture_paint {
  * @text: what it holds
  * @paint: enum picture_paint
  * @mark: letter of a key that is looked up here; '*': several; 0: none
+ * @letters: the letters of all of them
  */
 struct picture_cell {
 	char text[PICTURE_CELL_TEXT];
 	u8 paint;
 	char mark;
+	char letters[PICTURE_LETTERS];
 };
 
 /**
@@ -129,6 +136,9 @@ void picture_make_row(const struct picture *picture, u64 n, struct picture_row *
 /* Where the table is asked for a key, and what is there, in words; returns @text. */
 const char *picture_describe_key(const struct picture *picture, const struct picture_key *key,
 				 char *text, size_t bytes);
+
+/* "yes", "maybe" or "no". */
+const char *picture_verdict(const struct picture *picture, const struct picture_key *key);
 
 /* A number in the base of the picture, as wide as @bits need; returns @text. */
 const char *picture_number(const struct picture *picture, u64 value, u32 bits, char *text);

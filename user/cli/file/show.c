@@ -34,13 +34,6 @@ struct show {
 /* Places that --from without --count draws. */
 #define DEFAULT_COUNT 64
 
-const char *show_verdict(const struct picture *picture, const struct picture_key *key)
-{
-	if (!key->verdict)
-		return "no";
-	return baleen_image_is_exact(&picture->filter->image) ? "yes" : "maybe";
-}
-
 /* --- keys ------------------------------------------------------------------ */
 
 static int parse_key(const struct baleen_filter *filter, char *text, struct picture_key *key)
@@ -94,7 +87,7 @@ static int print_text(struct picture *picture, const char *argument)
 	if (picture->n_keys)
 		putchar('\n');
 	for (u32 i = 0; i < picture->n_keys; i++)
-		say("%s: %s\n", picture->keys[i].text, show_verdict(picture, &picture->keys[i]));
+		say("%s: %s\n", picture->keys[i].text, picture_verdict(picture, &picture->keys[i]));
 	return finish_output(EXIT_DONE);
 }
 
@@ -103,10 +96,10 @@ static json_t *describe_keys(struct picture *picture)
 	json_t *keys = json_array();
 
 	for (u32 i = 0; i < picture->n_keys; i++)
-		json_array_append_new(keys,
-				      json_pack("{so ss s[]}", "key",
-						json_text(picture->keys[i].text), "verdict",
-						show_verdict(picture, &picture->keys[i]), "asks"));
+		json_array_append_new(keys, json_pack("{so ss s[]}", "key",
+						      json_text(picture->keys[i].text), "verdict",
+						      picture_verdict(picture, &picture->keys[i]),
+						      "asks"));
 	return keys;
 }
 

@@ -23,7 +23,4 @@ json_t *show_json_key(const struct picture *picture, const struct picture_key *k
 /* The tables of a filter as one picture; an exit code. */
 int show_svg(struct picture *picture, const char *title);
 
-/* "yes", "maybe" or "no". */
-const char *show_verdict(const struct picture *picture, const struct picture_key *key);
-
 #endif /* BALEEN_CLI_SHOW_H */
