@@ -229,8 +229,20 @@ build/textbook.inc: user/cli/file/textbook.awk user/man/baleen-textbook.7
 	@mkdir -p $(@D)
 	awk -f $^ >$@
 
+# Pages allow their scripts, and no others, by hash: base64 of SHA-256, as `script-src` of a
+# Content-Security-Policy has it.
+PAGE_SCRIPTS := user/cli/common/hash.js user/cli/common/page.js
+
+build/page_hash.h: $(PAGE_SCRIPTS)
+	@mkdir -p $(@D)
+	for script in $^; do \
+		printf "'sha256-%s' " "$$(printf "$$(sha256sum <$$script | cut -c -64 | sed 's/../\\x&/g')" | base64)"; \
+	done | sed 's/ $$//; s/.*/#define PAGE_SCRIPT_HASHES "&"\n/' >$@
+
+build/user/cli/common/page.o: $(PAGE_SCRIPTS) user/cli/common/page.css
+
 # What is made before the first object; the *.d files then say which object needs which.
-MADE_HEADERS := $(SKELETONS) build/release.h build/late.h build/textbook.inc
+MADE_HEADERS := $(SKELETONS) build/release.h build/late.h build/textbook.inc build/page_hash.h
 
 build/user/%.o: user/%.c | $(MADE_HEADERS)
 	@mkdir -p $(@D)

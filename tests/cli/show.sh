@@ -118,7 +118,7 @@ refuses_usage()
 	is "$1: why" "$(<"$TMP/err")" "baleen: show: $2 (see 'baleen help show')"
 }
 refuses_usage "a start that is none" "--from '-1': not the number of a bit, bucket or slot" --from -1 large.bln
-refuses_usage "two forms" "--json and --svg: one of them" -j --svg large.bln
+refuses_usage "two forms" "--json, --svg and --html: one of them" -j --svg large.bln
 check_status "a key that is none" 1 baleen show large.bln 10.0.0.300
 is "why" "$(<"$TMP/err")" "baleen: '10.0.0.300': octet above 255"
 

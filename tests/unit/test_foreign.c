@@ -178,6 +178,8 @@ static void test_documents(void **state)
 		  "{\n  \"a\": \"\\u001b\xc3\xbc\\u007f\"\n}" },
 		{ baleen_foreign_json, "\"\xe2\x80\xae\xc2\x9b\xf3\xa0\x81\x81\"",
 		  "\"\\u202e\\u009b\\udb40\\udc41\"" },
+		{ baleen_foreign_script, "[\"</script><!--\xe2\x80\xae\", \"<\"]",
+		  "[\"\\u003c/script>\\u003c!--\\u202e\", \"\\u003c\"]" },
 		{ baleen_foreign_xml, "<a href=\"x\">&'\033\xe2\x80\xae\xff",
 		  "&lt;a href=&quot;x&quot;&gt;&amp;&#39;\\x1b\\u{202e}\\xff" },
 		{ baleen_foreign_label, "a\"b\\c\n\033\xff\xc3\xbc",

@@ -233,10 +233,13 @@ static int change_loaded(struct change *change, struct filter_ref *ref)
 		return EXIT_FAILED;
 	if (is_noop) {
 		change->in_place = true;
-		return 0;
+		/* Then the page is of the filter as it is. */
+		return change->trace.is_html ? trace_begin(&change->trace, ref->argument,
+							   &ref->filter, change->op, change->json) :
+					       0;
 	}
 	if (check_rate(change, ref) || check_host(change, ref) ||
-	    trace_begin(&change->trace, ref->argument, &ref->filter, change->json))
+	    trace_begin(&change->trace, ref->argument, &ref->filter, change->op, change->json))
 		return EXIT_FAILED;
 	if (change->dry_run)
 		return trace_change(&change->trace, &change->list, change->op, NULL);
@@ -275,12 +278,12 @@ static int change_target(struct filter_ref *ref, void *data)
 
 /* --- command --------------------------------------------------------------- */
 
-static int report(const struct change *change)
+static int report(struct change *change)
 {
 	char n[NUMBER_TEXT];
 	const char *what = change->op == BALEEN_SET_UNION ? "added" : "deleted";
 
-	if (change->json) {
+	if (change->json || change->trace.is_html) {
 		json_t *json = json_object();
 
 		json_object_set_new(json, "target", json_text(change->argument));
@@ -289,8 +292,7 @@ static int report(const struct change *change)
 				    change->dry_run ? json_null() : json_boolean(change->in_place));
 		if (change->in_place || change->dry_run)
 			json_object_set_new(json, what, json_integer(change->n_changed));
-		trace_describe(&change->trace, json);
-		return print_json(json);
+		return trace_report(&change->trace, change->command->name, change->argument, json);
 	}
 	if (change->dry_run)
 		say("%s: %s would be %s\n", change->argument, format_count(change->n_changed, n),
@@ -316,7 +318,7 @@ static int parse(struct change *change, int *argc, char ***argv)
 	change->argument = **argv;
 	if (change->trace.is_wanted && is_live_name(change->argument))
 		return complain_usage(change->command, "--trace is for image files");
-	return trace_check(&change->trace, change->command);
+	return trace_check(&change->trace, change->command, change->json);
 }
 
 /* Changes a rule that has a state. */
@@ -441,7 +443,7 @@ static const struct option_spec common_options[] = {
 	     "strings of FILE end with a NUL byte, not with the line"),
 	WAIT_OPTION(change, wait_ms),
 	FLAG("dry-run", 0, change, dry_run, "say what would change, and change nothing"),
-	TRACE_OPTIONS(change, trace),
+	TRACE_OPTIONS(change, trace, TRACE_STEPS),
 	FLAG("json", 'j', change, json, "report as JSON"),
 	{ .help = "Of a rule that remembers its entries:\n" },
 	{ 0 },

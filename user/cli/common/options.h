@@ -108,12 +108,16 @@ int option_choice(const struct option_use *use);  /* u32: place among the words 
 	      "else in 16",                                                                     \
 	      .words = "2 10 16")
 
-/* --trace and its --base; @member is a struct trace: see cli/common/trace.h. */
-#define TRACE_OPTIONS(type, member)                                                         \
-	FLAG("trace", 0, type, member.is_wanted,                                            \
-	     "tell each step: bits set, slots taken, kicks and shifts; of an image file of" \
-	     " at most 64 KiB without prefixes"),                                           \
-		BASE_OPTION(type, member.base)
+/* --trace, its --base and its --html; @member is a struct trace: see cli/common/trace.h. */
+#define TRACE_OPTIONS(type, member, what)                                           \
+	FLAG("trace", 0, type, member.is_wanted,                                    \
+	     "tell " what "; of an image file of at most 64 KiB without prefixes"), \
+		BASE_OPTION(type, member.base),                                     \
+		FLAG("html", 0, type, member.is_html,                               \
+		     "with --trace: print a page, to be stepped through, in place of the report")
+
+/* The steps of a change. */
+#define TRACE_STEPS "each step: bits set, slots taken, kicks and shifts"
 
 /* --- help ------------------------------------------------------------------ */
 

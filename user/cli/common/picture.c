@@ -79,6 +79,9 @@ static void mark(struct picture_cell *cell, const struct picture_key *key)
 {
 	size_t n = strlen(cell->letters);
 
+	/* Both buckets of a key can be one. */
+	if (strchr(cell->letters, key->letter))
+		return;
 	cell->mark = cell->mark ? '*' : key->letter;
 	if (n + 1 < sizeof(cell->letters))
 		cell->letters[n] = n + 2 < sizeof(cell->letters) ? key->letter : '+';
@@ -120,12 +123,12 @@ bool picture_has_row(const struct picture *picture, u64 n)
 	u32 per_row = picture_per_row(picture);
 	u64 first = n * per_row, last = first + per_row - 1;
 
-	if (picture->wanted && picture->wanted[n])
-		return true;
 	if (picture->is_ranged)
 		return last >= picture->from && first < picture->end;
 	if (picture_rows(picture) <= PICTURE_SMALL_ROWS)
 		return true;
+	if (picture->wanted)
+		return picture->wanted[n];
 	for (u32 i = 0; i < picture->n_keys; i++)
 		if (picture->keys[i].is_asked &&
 		    asks(picture_table(picture), &picture->keys[i].where, first, last))
@@ -312,6 +315,12 @@ static void make_entry(const struct picture *picture, struct picture_row *row)
 
 void picture_make_row(const struct picture *picture, u64 n, struct picture_row *row)
 {
+	struct picture as_before = *picture;
+
+	if (picture->before && picture->is_before[n]) {
+		as_before.filter = picture->before;
+		picture = &as_before;
+	}
 	memset(row, 0, sizeof(*row));
 	row->place = n * picture_per_row(picture);
 	switch (picture_table(picture)->kind) {

@@ -49,7 +49,9 @@ struct picture_key {
  * @is_ranged: @from and @count say which places
  * @from: the first place
  * @end: the place behind the last
- * @wanted: NULL, or of each row whether it is drawn in any case
+ * @wanted: NULL, or of each row of a large table whether it is drawn, whatever the keys
+ * @before: NULL, or the filter as it was before it changed
+ * @is_before: of each row whether it is drawn as in that
  */
 struct picture {
 	const struct baleen_filter *filter;
@@ -61,6 +63,8 @@ struct picture {
 	u64 from;
 	u64 end;
 	const bool *wanted;
+	const struct baleen_filter *before;
+	const bool *is_before;
 };
 
 enum picture_paint {

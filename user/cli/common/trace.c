@@ -5,7 +5,9 @@
 #include <string.h>
 
 #include "cli/common/cli.h"
-#include "cli/common/picture.h"
+#include "cli/common/page_change.h"
+#include "cli/common/picture_json.h"
+#include "cli/common/step_text.h"
 #include "cli/common/trace.h"
 #include "filter/filter_strings.h"
 #include "filter/live.h"
@@ -13,7 +15,9 @@
 #include "filter/steps.h"
 #include "ops/change.h"
 
-/* A change of a copy: @picture is of the copy, and of the table of the key at hand. */
+/* A change of a copy: @picture is of the copy, and of the table of the key at hand. What is told
+ * goes to @page and @json, where there are such; else it is printed.
+ */
 struct replay {
 	struct picture picture;
 	const struct baleen_list *list;
@@ -21,93 +25,24 @@ struct replay {
 	bool builds;
 	bool is_silent;
 	json_t *json;
+	struct page_change *page;
 };
 
 /* --- steps in words ---------------------------------------------------------- */
 
-static void print_bit(const struct replay *replay, const struct baleen_step *step)
-{
-	bool counts = picture_table(&replay->picture)->kind == BALEEN_KIND_COUNTING;
-	const char *note = "";
-
-	if (counts && step->after == BALEEN_COUNTER_MAX)
-		note = step->before == step->after ? ": stuck" : ": stuck from now on";
-	else if (step->before == step->after)
-		note = counts ? "" : ": is set already";
-	say("  %s %llu: %llu -> %llu%s\n", counts ? "counter" : "bit",
-	    (unsigned long long)step->place, (unsigned long long)step->before,
-	    (unsigned long long)step->after, note);
-}
-
-static const char *fingerprint(const struct replay *replay, const struct baleen_slots *slots,
-			       u64 slot, char *text)
-{
-	u64 side = slots->side;
-
-	return picture_number(&replay->picture, slot & ~(side << 1 | side),
-			      side ? slots->slot_bits - 2 : slots->slot_bits, text);
-}
-
-static void print_put(const struct replay *replay, const struct baleen_step *step)
-{
-	struct baleen_slots slots = baleen_slots_of(replay->picture.filter, replay->picture.domain);
-	char after[PICTURE_CELL_TEXT], before[PICTURE_CELL_TEXT];
-
-	say("  bucket %llu, slot %u: ", (unsigned long long)step->place, step->i);
-	if (!step->after)
-		say("%s is taken out\n", fingerprint(replay, &slots, step->before, before));
-	else if (!step->before)
-		say("%s finds it free\n", fingerprint(replay, &slots, step->after, after));
-	else
-		say("%s takes it, %s is kicked out\n",
-		    fingerprint(replay, &slots, step->after, after),
-		    fingerprint(replay, &slots, step->before, before));
-}
-
-/* The three bits and the remainder, as `baleen show` draws them. */
-static void print_quotient_slot(const struct replay *replay, const struct baleen_view_slot *slot)
-{
-	u32 bits = picture_table(&replay->picture)->slot_bits;
-	char remainder[PICTURE_CELL_TEXT];
-
-	picture_number(&replay->picture, slot->remainder, bits, remainder);
-	if (!slot->is_used)
-		memset(remainder, '-', strlen(remainder));
-	say("%d %d %d %s", slot->occupied, slot->continued, slot->shifted, remainder);
-}
-
-static void print_slot(const struct replay *replay, const struct baleen_step *step)
-{
-	say("  slot %llu: ", (unsigned long long)step->place);
-	print_quotient_slot(replay, &step->old);
-	say(" -> ");
-	print_quotient_slot(replay, &step->new);
-	if (step->from != BALEEN_VIEW_NOWHERE)
-		say(", from slot %u", step->from);
-	putchar('\n');
-}
-
 static void print_steps(const struct replay *replay, const struct baleen_steps *steps)
 {
-	u32 kind = picture_table(&replay->picture)->kind;
-	size_t n = steps->n;
+	const char *stash = steps_stash_text(steps, replay->op);
+	char text[STEP_TEXT];
 
-	/* Half of these are what the walk kicked out, going back. */
-	if (kind == BALEEN_KIND_CUCKOO && steps->is_stashed && n) {
-		say("  %zu kicks find no free slot, and are undone\n", n / 2);
-		n = 0;
-	}
-	for (size_t i = 0; i < n; i++) {
-		if (kind == BALEEN_KIND_CUCKOO)
-			print_put(replay, &steps->step[i]);
-		else if (kind == BALEEN_KIND_QUOTIENT)
-			print_slot(replay, &steps->step[i]);
-		else
-			print_bit(replay, &steps->step[i]);
-	}
-	if (steps->is_stashed)
-		say("  stash: %s\n", replay->op == BALEEN_SET_UNION ? "takes it" : "gives it back");
-	if (!steps->n && !steps->is_stashed)
+	if (steps_undone_text(&replay->picture, steps, text))
+		say("  %s\n", text);
+	else
+		for (size_t i = 0; i < steps->n; i++)
+			say("  %s\n", step_text(&replay->picture, &steps->step[i], text));
+	if (stash)
+		say("  %s\n", stash);
+	else if (!steps->n)
 		puts("  nothing changes");
 }
 
@@ -162,6 +97,24 @@ static void append_steps(const struct replay *replay, const struct picture_key *
 
 /* --- keys one by one --------------------------------------------------------- */
 
+static void tell_key(struct replay *replay, const struct baleen_filter *copy,
+		     const struct picture_key *key, const char *where,
+		     const struct baleen_steps *steps)
+{
+	if (replay->page && replay->is_silent)
+		page_change_want(replay->page, key, steps);
+	else if (replay->page)
+		page_change_key(replay->page, key, steps, copy);
+	if (replay->is_silent)
+		return;
+	if (replay->json) {
+		append_steps(replay, key, steps);
+	} else {
+		say("%s: %s\n", key->text, where);
+		print_steps(replay, steps);
+	}
+}
+
 static int replay_key(struct replay *replay, struct baleen_filter *copy,
 		      const struct baleen_key *key)
 {
@@ -174,14 +127,10 @@ static int replay_key(struct replay *replay, struct baleen_filter *copy,
 	baleen_change_key_text(copy, replay->list, key, text);
 	replay->picture.domain = key->domain;
 	shown.is_asked = !baleen_view_key(copy, key->domain, key, &shown.where);
-	if (!replay->is_silent && !replay->json)
-		say("%s: %s\n", text,
-		    picture_describe_key(&replay->picture, &shown, before, sizeof(before)));
+	picture_describe_key(&replay->picture, &shown, before, sizeof(before));
 	err = baleen_steps_change(copy, key, replay->op, replay->builds, &steps);
-	if (!err && !replay->is_silent && replay->json)
-		append_steps(replay, &shown, &steps);
-	else if (!err && !replay->is_silent)
-		print_steps(replay, &steps);
+	if (!err)
+		tell_key(replay, copy, &shown, before, &steps);
 	free(steps.step);
 	return err;
 }
@@ -247,14 +196,33 @@ static int begin(struct trace *trace, const char *name, const struct baleen_imag
 
 	if (baleen_steps_are_few(image, &error))
 		return complain("--trace: %s: %s", name, error.text);
-	trace->steps = is_json ? json_array() : NULL;
+	trace->steps = is_json || trace->is_html ? json_array() : NULL;
 	return 0;
 }
 
-int trace_check(const struct trace *trace, const struct command *command)
+/* Begins the page, if there is to be one. @shown: the filter whose geometry it has. */
+static int begin_page(struct trace *trace, const char *name, const struct baleen_filter *start,
+		      const struct baleen_filter *shown, enum baleen_set_op op)
+{
+	struct picture picture = { .filter = shown };
+
+	if (!trace->is_html)
+		return 0;
+	trace->page = calloc(1, sizeof(*trace->page));
+	if (!trace->page || page_change_init(trace->page, start, op, trace->base))
+		return complain("--trace: %s", strerror(ENOMEM));
+	trace->shown = json_pack("[o]", picture_json(&picture, name));
+	return 0;
+}
+
+int trace_check(const struct trace *trace, const struct command *command, bool is_json)
 {
 	if (trace->base && !trace->is_wanted)
 		return complain_usage(command, "--base is for --trace");
+	if (trace->is_html && !trace->is_wanted)
+		return complain_usage(command, "--html is for --trace");
+	if (trace->is_html && is_json)
+		return complain_usage(command, "--json and --html: one of them");
 	return 0;
 }
 
@@ -272,15 +240,18 @@ int trace_build(struct trace *trace, const char *name, const struct baleen_list 
 		return EXIT_FAILED;
 	if (baleen_filter_alloc(&empty, &built->image, &error))
 		return complain("--trace: %s", error.text);
+	err = begin_page(trace, name, &empty, built, BALEEN_SET_UNION);
 	replay.json = trace->steps;
 	replay.picture.base = trace->base;
-	err = replay_twice(&replay, &empty, built);
+	replay.page = trace->page;
+	if (!err)
+		err = replay_twice(&replay, &empty, built);
 	baleen_filter_free(&empty);
 	return err;
 }
 
 int trace_begin(struct trace *trace, const char *name, const struct baleen_filter *before,
-		bool is_json)
+		enum baleen_set_op op, bool is_json)
 {
 	struct baleen_error error;
 
@@ -290,7 +261,7 @@ int trace_begin(struct trace *trace, const char *name, const struct baleen_filte
 		return EXIT_FAILED;
 	if (baleen_filter_copy(before, &trace->before, &error))
 		return complain("--trace: %s", error.text);
-	return 0;
+	return begin_page(trace, name, before, before, op);
 }
 
 int trace_change(struct trace *trace, const struct baleen_list *change, enum baleen_set_op op,
@@ -301,19 +272,31 @@ int trace_change(struct trace *trace, const struct baleen_list *change, enum bal
 		.list = change,
 		.op = op,
 		.json = trace->steps,
+		.page = trace->page,
 	};
 
 	return trace->is_wanted ? replay_twice(&replay, &trace->before, after) : 0;
 }
 
-void trace_describe(const struct trace *trace, json_t *json)
+int trace_report(struct trace *trace, const char *command, const char *argument, json_t *report)
 {
+	char title[512];
+
 	if (trace->steps)
-		json_object_set(json, "trace", trace->steps);
+		json_object_set(report, "trace", trace->steps);
+	if (!trace->page)
+		return print_json(report);
+	snprintf(title, sizeof(title), "%s: %.400s", command, argument);
+	return page_change_print(trace->page, title,
+				 json_pack("{sOso}", "show", trace->shown, "change", report));
 }
 
 void trace_free(struct trace *trace)
 {
 	baleen_filter_free(&trace->before);
 	json_decref(trace->steps);
+	json_decref(trace->shown);
+	if (trace->page)
+		page_change_free(trace->page);
+	free(trace->page);
 }

@@ -14,22 +14,30 @@
 #include "filter/filter.h"
 #include "list/list_combine.h"
 
+struct page_change;
+
 /**
  * struct trace - --trace of a command
  * @is_wanted: it was given; without it the functions below do nothing
  * @base: of the numbers in slots, see struct picture
+ * @is_html: --html was given, too
  * @before: the image before a change
- * @steps: what -j prints: for each key an object; else NULL
+ * @steps: what -j prints: for each key an object; NULL without -j and --html
+ * @page: the page of --html, or NULL
+ * @shown: what `show -j` prints of each filter of the page
  */
 struct trace {
 	bool is_wanted;
 	u32 base;
+	bool is_html;
 	struct baleen_filter before;
 	json_t *steps;
+	struct page_change *page;
+	json_t *shown;
 };
 
-/* 0, or EXIT_USAGE after a message: --base without --trace. */
-int trace_check(const struct trace *trace, const struct command *command);
+/* Do the options go together? 0, or EXIT_USAGE after a message. */
+int trace_check(const struct trace *trace, const struct command *command, bool is_json);
 
 /* Prints the steps of a build, or keeps them for trace_describe() when @is_json; 0, or
  * EXIT_FAILED after a message: the image is too large, or has prefixes.
@@ -41,12 +49,14 @@ int trace_build(struct trace *trace, const char *name, const struct baleen_list 
  * came out, NULL when nothing did.
  */
 int trace_begin(struct trace *trace, const char *name, const struct baleen_filter *before,
-		bool is_json);
+		enum baleen_set_op op, bool is_json);
 int trace_change(struct trace *trace, const struct baleen_list *change, enum baleen_set_op op,
 		 const struct baleen_filter *after);
 
-/* Adds "trace" to what -j prints. */
-void trace_describe(const struct trace *trace, json_t *json);
+/* Prints what -j prints, with "trace", or the page with that; an exit code. @command and
+ * @argument are its title; @report is freed.
+ */
+int trace_report(struct trace *trace, const char *command, const char *argument, json_t *report);
 
 void trace_free(struct trace *trace);
 

@@ -52,17 +52,15 @@ static void explain_size(const struct filter_ref *ref, const struct build *build
 	}
 }
 
-static int report(const struct filter_ref *ref, const struct build *build)
+static int report(const struct filter_ref *ref, struct build *build)
 {
-	if (build->json) {
+	if (build->json || build->trace.is_html) {
 		json_t *description = describe_filter(&ref->filter);
-
-		trace_describe(&build->trace, description);
 
 		json_object_set_new(description, "file", json_text(build->out));
 		json_object_set_new(description, "lines", json_integer(ref->n_lines));
 		json_object_set_new(description, "bad_lines", json_integer(ref->n_bad));
-		return print_json(description);
+		return trace_report(&build->trace, "build", build->out, description);
 	}
 	if (ref->n_covered) {
 		char covered[NUMBER_TEXT], listed[NUMBER_TEXT];
@@ -92,9 +90,9 @@ static int run(int argc, char **argv)
 		return err;
 	if (!build.out)
 		return complain_usage(&build_command, "-o IMAGE is missing");
-	err = list_options_check(&build_command, &build.lists);
+	err = trace_check(&build.trace, &build_command, build.json);
 	if (!err)
-		err = trace_check(&build.trace, &build_command);
+		err = list_options_check(&build_command, &build.lists);
 	if (!err)
 		err = output_check(&build_command, build.out, name);
 	if (err)
@@ -130,7 +128,7 @@ static const struct option_spec options[] = {
 	VALUE("output", 'o', "IMAGE", option_text, build, out,
 	      "where to write; the old file stays until the new one is whole; kmod:NAME is a "
 	      "filter of the kernel module"),
-	TRACE_OPTIONS(build, trace),
+	TRACE_OPTIONS(build, trace, TRACE_STEPS),
 	FLAG("json", 'j', build, json, "describe the image as JSON"),
 	FLAG("verbose", 'v', build, verbose,
 	     "describe the image, and why it is of this kind, on stderr"),

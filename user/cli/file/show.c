@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/common/describe.h"
+#include "cli/common/picture_json.h"
 #include "cli/file/show.h"
 #include "cli/open/filter_ref.h"
 #include "filter/filter_strings.h"
@@ -19,6 +20,7 @@
  * @base: --base
  * @json: print JSON
  * @svg: print SVG
+ * @html: print a page
  */
 struct show {
 	struct list_options lists;
@@ -27,6 +29,7 @@ struct show {
 	u32 base;
 	bool json;
 	bool svg;
+	bool html;
 };
 
 #define NOT_GIVEN (~0ull)
@@ -66,7 +69,7 @@ static int parse_keys(struct picture *picture, char **text, int n)
 	return err;
 }
 
-/* --- the three forms ------------------------------------------------------- */
+/* --- the forms ------------------------------------------------------------- */
 
 static bool has_table(const struct picture *picture, u32 domain)
 {
@@ -91,46 +94,6 @@ static int print_text(struct picture *picture, const char *argument)
 	return finish_output(EXIT_DONE);
 }
 
-static json_t *describe_keys(struct picture *picture)
-{
-	json_t *keys = json_array();
-
-	for (u32 i = 0; i < picture->n_keys; i++)
-		json_array_append_new(keys, json_pack("{so ss s[]}", "key",
-						      json_text(picture->keys[i].text), "verdict",
-						      picture_verdict(picture, &picture->keys[i]),
-						      "asks"));
-	return keys;
-}
-
-static int print_all_json(struct picture *picture, const char *argument)
-{
-	json_t *json = describe_filter(picture->filter), *keys = describe_keys(picture);
-	size_t n_tables = 0;
-
-	for (u32 domain = 0; domain < BALEEN_N_DOMAINS; domain++) {
-		if (!has_table(picture, domain))
-			continue;
-		picture_turn_to(picture, domain);
-		json_object_update_new(json_array_get(json_object_get(json, "tables"), n_tables),
-				       show_json(picture));
-		for (u32 i = 0; i < picture->n_keys; i++) {
-			const struct picture_key *key = &picture->keys[i];
-			json_t *asks = json_object_get(json_array_get(keys, i), "asks"), *one;
-
-			if (!key->is_asked)
-				continue;
-			one = show_json_key(picture, key);
-			json_object_set_new(one, "table", json_integer(n_tables));
-			json_array_append_new(asks, one);
-		}
-		n_tables++;
-	}
-	json_object_set_new(json, "file", json_text(argument));
-	json_object_set_new(json, "keys", keys);
-	return print_json(json);
-}
-
 static int show(const struct show *asked, const struct baleen_filter *filter, char **argv, int argc)
 {
 	struct picture picture = {
@@ -143,7 +106,9 @@ static int show(const struct show *asked, const struct baleen_filter *filter, ch
 
 	picture.end = picture.from + (asked->count ? asked->count : DEFAULT_COUNT);
 	if (!err && asked->json)
-		err = print_all_json(&picture, *argv);
+		err = print_json(picture_json(&picture, *argv));
+	else if (!err && asked->html)
+		err = show_html(&picture, *argv, picture_json(&picture, *argv));
 	else if (!err && asked->svg)
 		err = show_svg(&picture, *argv);
 	else if (!err)
@@ -175,8 +140,8 @@ static int run(int argc, char **argv)
 	err = options_parse(&show_command, &asked, &argc, &argv);
 	if (!err)
 		err = list_options_check(&show_command, &asked.lists);
-	if (!err && asked.json && asked.svg)
-		err = complain_usage(&show_command, "--json and --svg: one of them");
+	if (!err && asked.json + asked.svg + asked.html > 1)
+		err = complain_usage(&show_command, "--json, --svg and --html: one of them");
 	if (err)
 		return err;
 	if (filter_ref_open(&ref, *argv, &asked.lists))
@@ -195,6 +160,9 @@ static const struct option_spec options[] = {
 	VALUE("count", 0, "M", option_keys, show, count, "draw M of them (64)"),
 	BASE_OPTION(show, base),
 	FLAG("svg", 0, show, svg, "print a picture in SVG"),
+	FLAG("html", 0, show, html,
+	     "print a page: the picture, each step by which the KEYs are looked up, and where a key "
+	     "that is typed there is, if its hash has no secret"),
 	FLAG("json", 'j', show, json,
 	     "what info -j says, and of each table a summary and the places drawn"),
 	{ 0 },
@@ -202,7 +170,7 @@ static const struct option_spec options[] = {
 
 const struct command show_command = {
 	.name = "show",
-	.synopsis = "[-j | --svg] [--from N] [--count M] [--base B] IMAGE [KEY...]",
+	.synopsis = "[-j | --svg | --html] [--from N] [--count M] [--base B] IMAGE [KEY...]",
 	.help = "Draws what is in a filter: bits, counters, buckets and their slots, or the slots of\n"
 		"a quotient filter with their three bits, runs and clusters; of each KEY also where it\n"
 		"is looked up and what is there. Of a table of more than 64 rows it prints a summary,\n"

@@ -371,9 +371,9 @@ bool baleen_foreign_is_plain(const char *text)
 
 /* --- pages and documents --------------------------------------------------- */
 
-void baleen_foreign_json(FILE *stream, const char *json)
+static void write_json(FILE *stream, const char *json, size_t left)
 {
-	for (size_t left = strlen(json), n; left; json += n, left -= n) {
+	for (size_t n; left; json += n, left -= n) {
 		u32 character = 0;
 
 		n = plain_bytes(json, left);
@@ -386,6 +386,21 @@ void baleen_foreign_json(FILE *stream, const char *json)
 		else
 			fprintf(stream, "\\u%04x\\u%04x", 0xd800 + ((character - 0x10000) >> 10),
 				0xdc00 + (character & 0x3ff));
+	}
+}
+
+void baleen_foreign_json(FILE *stream, const char *json)
+{
+	write_json(stream, json, strlen(json));
+}
+
+void baleen_foreign_script(FILE *stream, const char *json)
+{
+	for (const char *end; *json; json = end + (*end != '\0')) {
+		end = strchrnul(json, '<');
+		write_json(stream, json, end - json);
+		if (*end)
+			fputs("\\u003c", stream);
 	}
 }
 

@@ -92,7 +92,17 @@ bool baleen_foreign_is_plain(const char *text);
 void baleen_foreign_json(FILE *stream, const char *json);
 
 /**
- * baleen_foreign_xml() - write a text into SVG or XML
+ * baleen_foreign_script() - write JSON into a script element of HTML
+ * @stream: keeps its error, if there is one
+ * @json: as of baleen_foreign_json()
+ *
+ * There `</script` ends the element, and `<!--` begins what is none, wherever they stand: each `<`
+ * comes out as `\u003c`.
+ */
+void baleen_foreign_script(FILE *stream, const char *json);
+
+/**
+ * baleen_foreign_xml() - write a text into SVG, XML or HTML
  * @stream: keeps its error, if there is one
  * @text: comes out as by baleen_foreign_format(), with entities for `&`, `<`, `>` and quotes
  */

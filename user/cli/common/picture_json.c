@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* A table of a filter, place by place, as JSON. */
-#include "cli/file/show.h"
+/* Filters place by place, as JSON. */
+#include "cli/common/describe.h"
+#include "cli/common/picture_json.h"
 #include "filter/slots.h"
 
 static void set_count(json_t *json, const char *name, u64 n)
@@ -98,7 +99,7 @@ static json_t *describe_place(const struct picture *picture, u64 place)
 	}
 }
 
-json_t *show_json(const struct picture *picture)
+static json_t *describe_table(const struct picture *picture)
 {
 	u64 n_places = baleen_view_places(picture_table(picture)), from = 0, end = 0;
 	json_t *json = json_object(), *places = json_array();
@@ -153,7 +154,7 @@ static void describe_run(json_t *json, const struct baleen_view_key *where)
 	set_count(json, "copies", where->n_copies);
 }
 
-json_t *show_json_key(const struct picture *picture, const struct picture_key *key)
+static json_t *describe_key(const struct picture *picture, const struct picture_key *key)
 {
 	const struct baleen_view_key *where = &key->where;
 	json_t *json = json_object(), *bits;
@@ -169,5 +170,47 @@ json_t *show_json_key(const struct picture *picture, const struct picture_key *k
 			json_array_append_new(bits, json_integer(where->positions.bit[i]));
 		json_object_set_new(json, "bits", bits);
 	}
+	return json;
+}
+
+/* --- the whole ------------------------------------------------------------- */
+
+static json_t *describe_keys(struct picture *picture)
+{
+	json_t *keys = json_array();
+
+	for (u32 i = 0; i < picture->n_keys; i++)
+		json_array_append_new(keys, json_pack("{so ss s[]}", "key",
+						      json_text(picture->keys[i].text), "verdict",
+						      picture_verdict(picture, &picture->keys[i]),
+						      "asks"));
+	return keys;
+}
+
+json_t *picture_json(struct picture *picture, const char *argument)
+{
+	json_t *json = describe_filter(picture->filter), *keys = describe_keys(picture);
+	size_t n_tables = 0;
+
+	for (u32 domain = 0; domain < BALEEN_N_DOMAINS; domain++) {
+		if (picture->filter->image.table[domain].kind == BALEEN_KIND_NONE)
+			continue;
+		picture_turn_to(picture, domain);
+		json_object_update_new(json_array_get(json_object_get(json, "tables"), n_tables),
+				       describe_table(picture));
+		for (u32 i = 0; i < picture->n_keys; i++) {
+			const struct picture_key *key = &picture->keys[i];
+			json_t *asks = json_object_get(json_array_get(keys, i), "asks"), *one;
+
+			if (!key->is_asked)
+				continue;
+			one = describe_key(picture, key);
+			json_object_set_new(one, "table", json_integer(n_tables));
+			json_array_append_new(asks, one);
+		}
+		n_tables++;
+	}
+	json_object_set_new(json, "file", json_text(argument));
+	json_object_set_new(json, "keys", keys);
 	return json;
 }

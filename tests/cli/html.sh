@@ -1,0 +1,199 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#
+# The pages of --html, without a browser: their data are what -j prints, their hashes those of the
+# commands, their steps end where the filter does, and nothing that others wrote is more than text.
+# tests/html/pages.sh opens them in Chromium.
+
+# shellcheck source=tests/cli/lib.bash
+source "$(dirname "$0")/lib.bash"
+
+TEXT=(--key string --hash-seed 42 --hash-form "unsigned,quoted")
+HOSTILE='</script><img src=x onerror=alert(1)><!--&"'"'"
+
+# page WHAT FILE
+page()
+{
+	/usr/bin/python3 "$ROOT/tests/cli/page_text.py" "$@"
+}
+
+# sorted: JSON, to be compared
+sorted()
+{
+	jq -S .
+}
+
+# has_page NAME FILE: it is there, and sound
+has_page()
+{
+	is "$1: nothing that must not be in a page" "$(page wrong "$2")" ""
+}
+
+# --- a look-up ---
+
+printf 'Copenhagen\nDublin\n' >two.txt
+check "ten bits" baleen build "${TEXT[@]}" --kind classic --hash murmur3-fnv1a --bits 10 -o bits.bln two.txt
+check "a page of them" baleen show --html bits.bln Dublin Rome Berlin
+cp "$TMP/out" bits.html
+has_page "bits" bits.html
+is "its data are those of show -j" "$(page data bits.html | jq -S '.show')" \
+	"$(baleen show -j bits.bln Dublin Rome Berlin | jq -S '[.]')"
+is "it tells each step" "$(page steps bits.html | paste -s -d ,)" \
+	"the filter,a = Dublin: bits 1, 3,bit 1: set,bit 3: set,all are set: maybe in the set,b = Rome: bits 5 (not set), 6 (not set),bit 5: not set: surely not in the set,c = Berlin: bits 1, 7,bit 1: set,bit 7: set,all are set: maybe in the set"
+printf '%s\n' Copenhagen Lisbon Paris Stockholm Zagreb Warsaw >capitals.txt
+check "a quotient filter" baleen build "${TEXT[@]}" --kind quotient --hash murmur3 --remainder-bits 29 \
+	-o capitals.bln capitals.txt
+check "a page of it" baleen show --html capitals.bln Paris Oslo
+cp "$TMP/out" capitals.html
+has_page "slots" capitals.html
+is "the run is found as the text says" "$(page steps capitals.html | sed -n '3,$p' | paste -s -d ,)" \
+	"slot 4: occupied, there is such a run,slot 3: shifted, on to the left,slot 2: shifted, on to the left; it is occupied,slot 1: not shifted: here the cluster begins; it is occupied,slot 1: run 1 begins; the run is number 3 of the cluster,slot 2: goes on with run 1,slot 3: goes on with run 1,slot 4: run 2 begins,slot 5: run 3 begins,slot 5: 1f568a58: maybe in the set,b = Oslo: quotient 101, remainder 0cf4cf70: no such run,slot 5: not occupied, no such run: not in the set"
+printf '192.0.2.0/24\n198.51.100.7\n2001:db8::/32\n' >mixed.txt
+check "a page of several tables" baleen show --html --from 0 --count 64 mixed.txt 192.0.2.9 2001:db8::1
+cp "$TMP/out" mixed.html
+has_page "several tables" mixed.html
+is "that says no seed" "$(grep -ciE 'seed"|"seed' mixed.html)" 0
+check_status "two forms" 2 baleen show --html --svg bits.bln
+check_status "too much of one" 1 baleen show --html --from 0 --count 5000 \
+	<(seq -f 10.0.%.0f.1 0 255)
+
+# --- changes ---
+
+# ends_as NAME IMAGE: the last step of trace.html has the cells that the image has
+ends_as()
+{
+	baleen show --html "$2" >now.html
+	is "$1: the last step is the image" "$(page states trace.html | tail -n 1)" "$(page states now.html)"
+}
+
+# traced NAME IMAGE COMMAND...: its page, whose data are what --trace -j prints of the same
+traced()
+{
+	local name=$1 image=$2
+
+	shift 2
+	[ ! -e "$image" ] || cp "$image" kept.bln
+	check "$name" baleen "$@" --trace --html
+	cp "$TMP/out" trace.html
+	has_page "$name" trace.html
+	cp "$image" changed.bln
+	[ ! -e kept.bln ] || cp kept.bln "$image"
+	user rm -f kept.bln
+	is "$name: its data are those of --trace -j" "$(page data trace.html | jq -S .change)" \
+		"$(baleen "$@" --trace -j | jq -S .)"
+	check "$name: which changes the same" cmp "$image" changed.bln
+}
+
+check "a cuckoo filter" baleen build "${TEXT[@]}" --partner xor --slot-bits 16 --bucket-slots 1 --buckets 10 \
+	--allow-empty -o cuckoo.bln /dev/null
+for key in Copenhagen Athens Lisbon; do
+	baleen add cuckoo.bln $key >/dev/null
+done
+traced "a walk" cuckoo.bln add cuckoo.bln Helsinki
+is "each kick is a step" "$(page states trace.html | sed 's/e----/-/g; s/\<u//g')" \
+	"6adc - - - - - - c1cf - 402f
+6adc - - - - - - c1cf - 402f
+6adc - - - - - - 3c11 - 402f
+c1cf - - - - - - 3c11 - 402f
+c1cf - - - - - - 6adc - 402f
+c1cf - - - - - - 3c11 - 402f
+c1cf - 6adc - - - - 3c11 - 402f"
+ends_as "a walk" cuckoo.bln
+echo 0001:0010100 >v.txt
+check "a quotient filter of fingerprints" baleen build --key fingerprint --kind quotient \
+	--remainder-bits 7 --capacity 12 --copies -o raw.bln v.txt
+for key in 0101:000{0001,0010,0011,0100,0101,0110} 1110:1001110 1110:1111110 1111:1011010 1111:1111100; do
+	baleen add raw.bln "$key" >/dev/null
+done
+traced "a shift round the end" raw.bln add raw.bln 1111:0000000
+is "goes from its end on" "$(page steps trace.html | grep -o '^slot [0-9]*' | paste -s -d ' ')" "slot 3 slot 2 slot 1 slot 0"
+is "and loses no remainder on the way" "$(page states trace.html | grep -o ' [um][01]\{7\}' | sort | uniq -c |
+	awk '$1 < 6' | tr -s ' ')" " 1 m0000000"
+ends_as "a shift round the end" raw.bln
+traced "a deletion" raw.bln del raw.bln 1110:1001110
+ends_as "a deletion" raw.bln
+
+traced "a build of slots" capitals.bln build "${TEXT[@]}" --kind quotient --hash murmur3 \
+	--remainder-bits 29 -o capitals.bln capitals.txt
+ends_as "a build of slots" capitals.bln
+seq 60 >numbers.txt
+traced "a build of counters" counters.bln build --key string --kind counting --bits 100 --hashes 4 \
+	--hash murmur3 --seed 1 -o counters.bln numbers.txt
+ends_as "a build of counters" counters.bln
+traced "a deletion from counters" counters.bln del counters.bln 7 8 9
+ends_as "a deletion from counters" counters.bln
+traced "a build of semi-sorted slots" semi.bln build --key string --slot-bits 12 --semi-sort --copies \
+	--seed 1 -o semi.bln numbers.txt
+ends_as "a build of semi-sorted slots" semi.bln
+traced "a deletion from them" semi.bln del semi.bln 7 8 9
+ends_as "a deletion from them" semi.bln
+check "a large filter" baleen build --key string --kind classic --bits 200000 --hashes 4 --seed 1 -o large.bln numbers.txt
+traced "a change of a large one" large.bln add large.bln abc def
+is "draws some rows" "$(($(page states trace.html | head -n 1 | wc -w) <= 64 * 2 * 20))" 1
+check_status "a page without a trace" 2 baleen add --html bits.bln Oslo
+check_status "two forms of a trace" 2 baleen add --trace --html -j bits.bln Oslo
+is "change nothing" "$(baleen match -c bits.bln Oslo)" 0
+seq 5000 >many.txt
+check_status "too many steps" 1 baleen build --trace --html --key string --kind classic --bits 64 --seed 1 \
+	-o none.bln many.txt
+is "are refused" "$(<"$TMP/err")" \
+	"baleen: build: none.bln: a page of more than 2000 steps: fewer keys make a shorter one"
+
+# --- what others wrote ---
+
+printf '%s\n' "$HOSTILE" >hostile.txt
+user cp bits.bln "<b>&'x\".bln"
+check "a key that is a script" baleen show --html "<b>&'x\".bln" "$HOSTILE" $'\xe2\x80\xae\xff'
+cp "$TMP/out" hostile.html
+has_page "a key that is a script" hostile.html
+is "is a text" "$(page steps hostile.html | grep -cF "a = $HOSTILE: ")" 1
+is "in the data, too" "$(page data hostile.html | jq -r '.show[0].keys[0].key')" "$HOSTILE"
+is "and so is the rest" "$(page steps hostile.html | grep -cF 'b = \u{202e}\xff: ')" 1
+traced "one that is added" bits.bln add bits.bln "$HOSTILE"
+is "is a text of a step" "$(page steps trace.html | grep -cF "$HOSTILE")" 1
+
+# --- where a key is looked up, by the script of the page ---
+
+LC_ALL=C.UTF-8 printf '%s\n' "" a ab abc abcd abcde Copenhagen "'" 'Reykjavík' '東京' '🐋' \
+	'00' "$(printf 'x%.0s' {1..100})" | tail -n +2 >keys.txt
+mapfile -t keys <keys.txt
+ones=0
+# ask NAME OPTION...: the keys in a filter of these
+ask()
+{
+	local name=$1
+
+	shift
+	check "$name: a filter" baleen build --allow-empty -o ask.bln "$@" /dev/null
+	ones=$((ones + 1))
+	baleen show -j --from 0 --count 1 ask.bln "${keys[@]}" >asked$ones.json
+}
+for form in unsigned unsigned,quoted quoted; do
+	for bits in 10 95 4099 1048576; do
+		ask "murmur3, $form, $bits bits" --kind classic --key string --hash murmur3 --hash-seed 42 \
+			--hash-form $form --hashes 7 --bits $bits
+	done
+	ask "counters, $form" --kind counting --key string --hash murmur3 --hash-seed 4294967295 \
+		--hash-form $form --hashes 4 --bits 1000
+	ask "murmur3-fnv1a, $form" --kind classic --key string --hash murmur3-fnv1a --hash-seed 1 \
+		--hash-form $form --bits 1000
+	for rest in 3 12 29; do
+		ask "quotients, $form, $rest" --kind quotient --key string --hash murmur3 --hash-seed 42 \
+			--hash-form $form --remainder-bits $rest --capacity 5
+	done
+	for bits in 8 16 32; do
+		ask "buckets, $form, $bits" --partner xor --key string --hash-seed 42 --hash-form $form \
+			--slot-bits $bits --bucket-slots 1 --buckets 10
+	done
+done
+ask "the Python class" --kind classic --key string --hash murmur3 --bits 95 --hashes 6
+ask "murmur3-fnv1a" --kind classic --key string --hash murmur3-fnv1a --bits 95
+keys=(00 99108ad8ed9bb6274d3980bab5a85c048f0950c8 FFff 0123456789)
+ask "hexadecimal" --kind classic --key string --hash murmur3 --hash-seed 42 --hash-form unsigned,hex --bits 1000
+ask "BIP 37" --kind classic --key string --hash bip37 --hash-form hex --hash-seed 2147483649 --hashes 9 --bits 1000
+keys=(0.0.0.0 192.0.2.1 255.255.255.255)
+ask "addresses" --kind classic --hash murmur3 --hashes 5 --bits 1000
+keys=(1 0 10001:001010 10100101101 11111111111111111111111111111111)
+ask "fingerprints" --key fingerprint --kind quotient --remainder-bits 6 --capacity 24
+check "the script asks" /usr/bin/python3 "$ROOT/tests/cli/hash_js.py" "$ROOT/user/cli/common" asked*.json
+is "where the command does" "$(wc -l <"$TMP/out") $(($(cut -d ' ' -f 1 "$TMP/out") > 1000))" "1 1"
