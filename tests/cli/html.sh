@@ -139,6 +139,51 @@ check_status "too many steps" 1 baleen build --trace --html --key string --kind 
 is "are refused" "$(<"$TMP/err")" \
 	"baleen: build: none.bln: a page of more than 2000 steps: fewer keys make a shorter one"
 
+# --- resize and merge ---
+
+printf '01:001010\n11:100111\n' >two.txt
+check "four slots" baleen build --key fingerprint --kind quotient --remainder-bits 6 --capacity 3 -o 4.bln two.txt
+check "are doubled" baleen resize --trace --capacity 6 -o 8.bln 4.bln
+is "with a line for each remainder" "$(sed -n '1,3p' "$TMP/out")" "4.bln:
+  slot 1: 01 001010 -> slot 2: 010 01010
+  slot 3: 11 100111 -> slot 7: 111 00111"
+traced "and doubled again" 8.bln resize --capacity 12 -o 16.bln 8.bln
+is "the page shows both" "$(page data trace.html | jq -c '[.show[].tables[0].slots]')" "[8,16]"
+is "slot by slot" "$(page steps trace.html | paste -s -d ,)" \
+	"before,slot 2: 010 01010 -> slot 4: 0100 1010,slot 7: 111 00111 -> slot 14: 1110 0111,after"
+baleen show --html 8.bln >8.html
+baleen show --html 16.bln >16.html
+is "and ends with the new one" "$(page states trace.html | tail -n 1)" "$(page states 8.html) $(page states 16.html)"
+head -n 3 capitals.txt >first.txt
+tail -n 3 capitals.txt >last.txt
+QUOTIENT=(--kind quotient --hash murmur3 --remainder-bits 29 --capacity 6)
+check "three capitals" baleen build "${TEXT[@]}" "${QUOTIENT[@]}" -o three.bln first.txt
+check "and three" baleen build "${TEXT[@]}" "${QUOTIENT[@]}" -o rest.bln last.txt
+traced "become six" three.bln merge -o merged.bln three.bln rest.bln
+is "of which each has come to its slot" "$(page data trace.html |
+	jq -r '.change.trace[] | "\(.filter) \(.from.slot) \(.to.slot)"' | paste -s -d ,)" \
+	"0 1 2,0 4 5,0 7 7,1 1 1,1 2 3,1 3 4"
+check "bits of a secret seed" baleen build --key string --kind classic --bits 128 --seed 1 --hashes 3 -o 128.bln capitals.txt
+traced "are folded" 128.bln resize --capacity 10 -o 64.bln 128.bln
+is "each onto the bit that it is now" "$(page data trace.html | jq -c '.change.trace | map(select(
+	.to.bit != (.from.bit / 2 | floor))) | length')" 0
+check "blocks" baleen build --key string --kind bloom --capacity 200 --fpp 0.01 --seed 1 -o blocks.bln numbers.txt
+check "are folded, too" baleen resize --trace -j --capacity 60 -o half.bln blocks.bln
+is "onto bits that are set" "$(jq -r '.trace[].to.bit' "$TMP/out" | sort -nu | paste -s -d ' ')" \
+	"$(baleen show -j --count 10000 half.bln | jq -r '.tables[0].places | to_entries[] | select(.value == 1).key' |
+		sort -n | paste -s -d ' ')"
+check "slots of hashes" baleen build --key string --slot-bits 64 --seed 1 -o hashes.bln numbers.txt
+traced "move to another bucket" hashes.bln resize --capacity 100 -o more.bln hashes.bln
+is "all of them" "$(page data trace.html | jq '.change.trace | length')" 60
+printf '192.0.2.%d\n' {1..9} >addresses.txt
+check "what gets a new seed" baleen build --seed 1 -o seeded.bln addresses.txt
+check "is said to have" baleen resize --trace --capacity 99 -o new.bln seeded.bln
+is "new places" "$(<"$TMP/err")" \
+	"baleen: --trace: not place by place: all keys have new ones, which 'baleen show' draws"
+check_status "a list" 1 baleen merge --trace -o new.bln capitals.bln capitals.txt
+is "has no places" "$(<"$TMP/err")" \
+	"baleen: --trace: keys of a list have no places: 'baleen build' makes an image of it"
+
 # --- what others wrote ---
 
 printf '%s\n' "$HOSTILE" >hostile.txt

@@ -417,7 +417,8 @@ void drawing_table(struct drawing *drawing, const struct picture *picture)
 		is_cut = false;
 		any = true;
 	}
-	draw_legend(drawing, &layout, picture);
+	if (!drawing->omits_legend)
+		draw_legend(drawing, &layout, picture);
 	drawing->n_tables++;
 }
 

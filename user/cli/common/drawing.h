@@ -21,6 +21,7 @@
  * @width: of what was drawn
  * @has_letters: room is left for the letters of keys
  * @has_names: cells say which they are, for a script: `data-p="TABLE-PLACE-CELL"`
+ * @omits_legend: the next table's signs are explained elsewhere
  * @n_tables: tables that were drawn
  */
 struct drawing {
@@ -29,6 +30,7 @@ struct drawing {
 	u32 width;
 	bool has_letters;
 	bool has_names;
+	bool omits_legend;
 	u32 n_tables;
 };
 

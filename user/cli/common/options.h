@@ -116,8 +116,9 @@ int option_choice(const struct option_use *use);  /* u32: place among the words 
 		FLAG("html", 0, type, member.is_html,                               \
 		     "with --trace: print a page, to be stepped through, in place of the report")
 
-/* The steps of a change. */
+/* The steps of a change, and those of a resize or a merge. */
 #define TRACE_STEPS "each step: bits set, slots taken, kicks and shifts"
+#define TRACE_PLACES "where each bit, counter and slot comes to"
 
 /* --- help ------------------------------------------------------------------ */
 

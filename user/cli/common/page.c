@@ -32,7 +32,7 @@ struct page_line {
 
 void page_init(struct page *page)
 {
-	*page = (struct page){ 0 };
+	*page = (struct page){ .has_keys = true };
 	page->svg = open_memstream(&page->svg_text, &page->svg_bytes);
 	page->steps = open_memstream(&page->steps_text, &page->steps_bytes);
 	if (!page->svg || !page->steps)
@@ -62,6 +62,17 @@ static bool is_too_large(const struct page *page)
 	return n_cells > DRAWING_MAX_CELLS;
 }
 
+/* Signs are explained where the last table of a kind is. */
+static bool is_last_of_kind(const struct page *page, u32 n)
+{
+	u32 kind = picture_table(page->table[n])->kind;
+
+	for (u32 i = n + 1; i < page->n_tables; i++)
+		if (picture_table(page->table[i])->kind == kind)
+			return false;
+	return true;
+}
+
 static char *draw(struct page *page)
 {
 	struct drawing *drawing = &page->drawing;
@@ -76,6 +87,7 @@ static char *draw(struct page *page)
 	for (u32 i = 0; i < page->n_tables; i++) {
 		if (page->table_title[i])
 			drawing_title(drawing, page->table_title[i]);
+		drawing->omits_legend = !is_last_of_kind(page, i);
 		drawing_table(drawing, page->table[i]);
 	}
 	if (!fclose(drawing->out))

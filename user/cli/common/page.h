@@ -35,9 +35,11 @@ struct page_place {
 struct page_line;
 
 /**
- * struct page - a page as it is made; all members are its own
+ * struct page - a page as it is made; all members but the first are its own
+ * @has_keys: the pictures may have keys, whose letters need room
  */
 struct page {
+	bool has_keys;
 	struct picture **table;
 	const char **table_title;
 	u32 n_tables;
@@ -51,7 +53,7 @@ struct page {
 	int err;
 };
 
-/* An empty page. Whatever fails later is told by page_print(). */
+/* An empty page, which has keys. Whatever fails later is told by page_print(). */
 void page_init(struct page *page);
 
 /* Adds a table, before the first step. @picture stays where it is: it says at each step what there

@@ -6,6 +6,7 @@
 
 #include "cli/common/cli.h"
 #include "cli/common/page_change.h"
+#include "cli/common/page_moves.h"
 #include "cli/common/picture_json.h"
 #include "cli/common/step_text.h"
 #include "cli/common/trace.h"
@@ -284,11 +285,12 @@ int trace_report(struct trace *trace, const char *command, const char *argument,
 
 	if (trace->steps)
 		json_object_set(report, "trace", trace->steps);
-	if (!trace->page)
+	if (!trace->page && !trace->moves)
 		return print_json(report);
 	snprintf(title, sizeof(title), "%s: %.400s", command, argument);
-	return page_change_print(trace->page, title,
-				 json_pack("{sOso}", "show", trace->shown, "change", report));
+	report = json_pack("{sOso}", "show", trace->shown, "change", report);
+	return trace->moves ? page_print(&trace->moves->page, title, report) :
+			      page_change_print(trace->page, title, report);
 }
 
 void trace_free(struct trace *trace)
@@ -299,4 +301,7 @@ void trace_free(struct trace *trace)
 	if (trace->page)
 		page_change_free(trace->page);
 	free(trace->page);
+	if (trace->moves)
+		page_moves_free(trace->moves);
+	free(trace->moves);
 }

@@ -15,6 +15,7 @@
 #include "list/list_combine.h"
 
 struct page_change;
+struct page_moves;
 
 /**
  * struct trace - --trace of a command
@@ -24,6 +25,7 @@ struct page_change;
  * @before: the image before a change
  * @steps: what -j prints: for each key an object; NULL without -j and --html
  * @page: the page of --html, or NULL
+ * @moves: the same of a resize or a merge
  * @shown: what `show -j` prints of each filter of the page
  */
 struct trace {
@@ -33,6 +35,7 @@ struct trace {
 	struct baleen_filter before;
 	json_t *steps;
 	struct page_change *page;
+	struct page_moves *moves;
 	json_t *shown;
 };
 
@@ -52,6 +55,12 @@ int trace_begin(struct trace *trace, const char *name, const struct baleen_filte
 		enum baleen_set_op op, bool is_json);
 int trace_change(struct trace *trace, const struct baleen_list *change, enum baleen_set_op op,
 		 const struct baleen_filter *after);
+
+/* The same where filters came to another one, by a resize or a merge: where each place of them is
+ * in that.
+ */
+int trace_moves(struct trace *trace, const struct baleen_filter *const *sources,
+		const char *const *names, u32 n, const struct baleen_filter *result, bool is_json);
 
 /* Prints what -j prints, with "trace", or the page with that; an exit code. @command and
  * @argument are its title; @report is freed.

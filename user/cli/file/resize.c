@@ -3,6 +3,8 @@
 #include <string.h>
 
 #include "cli/common/describe.h"
+#include "cli/common/trace.h"
+#include "cli/open/filter_name.h"
 #include "cli/open/filter_ref.h"
 #include "cli/open/guard.h"
 #include "filter/live.h"
@@ -18,6 +20,7 @@ struct resize {
 	u64 wait_ms;
 	double accept_fpp;
 	bool json;
+	struct trace trace;
 	struct baleen_filter built;
 };
 
@@ -32,6 +35,11 @@ static int parse(struct resize *resize, int argc, char **argv)
 	if (argc != 1)
 		return complain_usage(&resize_command, "one IMAGE or DEV:RULE is asked for");
 	resize->argument = *argv;
+	if (resize->trace.is_wanted && is_live_name(resize->argument))
+		return complain_usage(&resize_command, "--trace is for image files");
+	err = trace_check(&resize->trace, &resize_command, resize->json);
+	if (err)
+		return err;
 	return resize->out ? output_check(&resize_command, resize->out, resize->name) : 0;
 }
 
@@ -75,6 +83,7 @@ static int put(struct resize *resize, struct filter_ref *ref)
 
 static int resize_target(struct filter_ref *ref, void *data)
 {
+	const struct baleen_filter *const filters[] = { &ref->filter };
 	struct resize *resize = data;
 	int err = filter_ref_load(ref);
 
@@ -85,15 +94,19 @@ static int resize_target(struct filter_ref *ref, void *data)
 	err = build(resize, ref);
 	if (!err)
 		err = check_rate(resize, ref);
+	if (!err)
+		err = trace_moves(&resize->trace, filters, &resize->argument, 1, &resize->built,
+				  resize->json);
 	return err ? err : put(resize, ref);
 }
 
-static int report(const struct resize *resize)
+static int report(struct resize *resize)
 {
 	char bytes[NUMBER_TEXT], n[NUMBER_TEXT];
 
-	if (resize->json)
-		return print_json(describe_filter(&resize->built));
+	if (resize->json || resize->trace.is_html)
+		return trace_report(&resize->trace, "resize", resize->argument,
+				    describe_filter(&resize->built));
 	say("%s: room for %s %s, %s\n", resize->out ? resize->out : resize->argument,
 	    format_count(resize->capacity, n), baleen_plural(resize->capacity, "key", "keys"),
 	    format_bytes(resize->built.n_bytes, bytes));
@@ -111,6 +124,7 @@ static int run(int argc, char **argv)
 	err = filter_ref_change(resize.argument, resize.wait_ms, resize_target, &resize);
 	if (!err)
 		err = report(&resize);
+	trace_free(&resize.trace);
 	baleen_filter_free(&resize.built);
 	return err;
 }
@@ -120,6 +134,7 @@ static const struct option_spec options[] = {
 	VALUE("output", 'o', "OUT", option_text, resize, out, "write an image there instead"),
 	WAIT_OPTION(resize, wait_ms),
 	ACCEPT_FPP_OPTION(resize, accept_fpp),
+	TRACE_OPTIONS(resize, trace, TRACE_PLACES),
 	FLAG("json", 'j', resize, json, "describe the new image as JSON"),
 	{ 0 },
 };

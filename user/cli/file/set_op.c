@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "cli/common/describe.h"
+#include "cli/common/trace.h"
+#include "cli/open/filter_name.h"
 #include "cli/open/filter_ref.h"
 #include "cli/open/guard.h"
 #include "filter/filter_strings.h"
@@ -41,6 +43,7 @@ struct operand {
  * @lists: how to read lists
  * @operand: of paths 1 to @n_paths - 1
  * @is_derived: the first is a live rule that is derived of them
+ * @trace: --trace of a merge
  * @made: the result
  * @caveat: what of it is not as in a set, or NULL
  */
@@ -57,6 +60,7 @@ struct set_op {
 	struct list_options lists;
 	struct operand *operand;
 	bool is_derived;
+	struct trace trace;
 	struct baleen_filter made;
 	const char *caveat;
 	bool has_copies;
@@ -70,6 +74,12 @@ static int parse(struct set_op *set, int argc, char **argv)
 		return err;
 	set->paths = argv;
 	set->n_paths = argc;
+	for (int i = 0; set->trace.is_wanted && i < argc; i++)
+		if (is_live_name(argv[i]))
+			return complain_usage(set->command, "--trace is for image files");
+	err = trace_check(&set->trace, set->command, set->json);
+	if (err)
+		return err;
 	return set->out ? output_check(set->command, set->out, set->name) : 0;
 }
 
@@ -174,10 +184,16 @@ static int combine_all(struct set_op *set, const struct baleen_filter *first)
 		filters[i] = &set->operand[i].ref.filter;
 		has_list |= set->operand[i].ref.is_list;
 	}
-	if (!has_list && baleen_filters_are_one_pass(filters, set->n_paths))
+	if (has_list && set->trace.is_wanted)
+		err = complain("--trace: keys of a list have no places: 'baleen build' makes an "
+			       "image of it");
+	else if (!has_list && baleen_filters_are_one_pass(filters, set->n_paths))
 		err = combine_at_once(set, filters);
 	else
 		err = combine_in_turn(set, first);
+	if (!err)
+		err = trace_moves(&set->trace, filters, (const char *const *)set->paths,
+				  set->n_paths, &set->made, set->json);
 	free(filters);
 	if (!err)
 		set->caveat = baleen_combine_caveat(&set->made, set->op);
@@ -275,7 +291,7 @@ static int combine_to_file(struct set_op *set)
 
 /* --- commands --------------------------------------------------------------- */
 
-static int report(const struct set_op *set)
+static int report(struct set_op *set)
 {
 	const char *path = set->out ? set->out : set->paths[0];
 	u64 n = set->made.image.n_entries;
@@ -283,8 +299,9 @@ static int report(const struct set_op *set)
 
 	if (set->caveat)
 		complain("%s: %s", path, set->caveat);
-	if (set->json)
-		return print_json(describe_filter(&set->made));
+	if (set->json || set->trace.is_html)
+		return trace_report(&set->trace, set->command->name, path,
+				    describe_filter(&set->made));
 	/* The common keys of two Bloom filters cannot be counted. */
 	if (baleen_filter_has_bloom(&set->made))
 		say("%s: %s, false positive rate %.2g\n", path, set->done,
@@ -307,6 +324,7 @@ static int run(struct set_op *set, int argc, char **argv)
 	if (!err)
 		err = report(set);
 	close_operands(set);
+	trace_free(&set->trace);
 	baleen_filter_free(&set->made);
 	return err;
 }
@@ -350,6 +368,12 @@ static const struct option_spec options[] = {
 	{ 0 },
 };
 
+static const struct option_spec merge_options[] = {
+	{ .table = options },
+	TRACE_OPTIONS(set_op, trace, TRACE_PLACES),
+	{ 0 },
+};
+
 #define AT_LEAST_TWO                                                    \
 	{                                                               \
 		2, INT_MAX, "two or more images or lists are asked for" \
@@ -363,7 +387,7 @@ const struct command merge_command = {
 		"listed merge when they fit: one kind, geometry and seed (build --like, --seed);\n"
 		"64-bit hashes and fingerprints of one length need the seed only. An exact image or\n"
 		"a list goes into any.\n",
-	.options = options,
+	.options = merge_options,
 	.asks = AT_LEAST_TWO,
 	.run = run_merge,
 };

@@ -134,16 +134,24 @@ static int halve_image(const struct baleen_image *image, struct baleen_image *ha
 	return err ? err : baleen_tables_place(half, error);
 }
 
-/* Where a bit comes to in half the filter. */
-static u64 half_position(const struct baleen_table *half, u64 position)
+/* Where a bit comes to in half the filter, which has @n_bits. */
+static u64 half_position(u32 hash, u64 n_bits, u64 position)
 {
-	u64 n_bits = baleen_table_bits(half);
-
-	if (half->hash == BALEEN_HASH_BLOCKED)
+	if (hash == BALEEN_HASH_BLOCKED)
 		return position >> 10 << 9 | (position & 511);
-	if (half->hash == BALEEN_HASH_KEYED)
+	if (hash == BALEEN_HASH_KEYED)
 		return position / 2;
 	return position < n_bits ? position : position - n_bits;
+}
+
+u64 baleen_bits_folded(const struct baleen_table *table, const struct baleen_table *folded,
+		       u64 position)
+{
+	u64 n_bits = baleen_table_bits(table) / 2;
+
+	for (; n_bits >= baleen_table_bits(folded); n_bits /= 2)
+		position = half_position(table->hash, n_bits, position);
+	return position;
 }
 
 static void fold_bits(const struct baleen_filter *filter, struct baleen_filter *half, u32 domain)
@@ -159,7 +167,8 @@ static void fold_bits(const struct baleen_filter *filter, struct baleen_filter *
 			/* Behind the last one a file may have anything. */
 			if (bit >= n_bits)
 				return;
-			at = half_position(&half->image.table[domain], bit);
+			at = half_position(half->image.table[domain].hash,
+					   baleen_table_bits(&half->image.table[domain]), bit);
 			to[at / 64] |= baleen_le64(1ull << at % 64);
 		}
 	}
@@ -182,7 +191,7 @@ static void fold_counters(const struct baleen_filter *filter, struct baleen_filt
 
 			if (bit >= n_bits)
 				return;
-			at = half_position(table, bit);
+			at = half_position(table->hash, baleen_table_bits(table), bit);
 			sum = &to[at / BALEEN_WORD_COUNTERS];
 			word ^= count;
 			count = (count >> shift) << at % BALEEN_WORD_COUNTERS * BALEEN_COUNTER_BITS;

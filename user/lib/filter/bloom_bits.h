@@ -64,4 +64,15 @@ void baleen_bits_intersect(struct baleen_filter *filter, const struct baleen_fil
 int baleen_filter_halve(const struct baleen_filter *filter, struct baleen_filter *half,
 			struct baleen_error *error);
 
+/**
+ * baleen_bits_folded() - where a bit comes to by folds
+ * @table: a Bloom, classic or counting table
+ * @folded: the same table, folded in half any number of times
+ * @position: a bit of @table
+ *
+ * Return: a bit of @folded.
+ */
+u64 baleen_bits_folded(const struct baleen_table *table, const struct baleen_table *folded,
+		       u64 position);
+
 #endif /* BALEEN_BLOOM_BITS_H */

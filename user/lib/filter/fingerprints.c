@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "filter/fingerprints.h"
-#include "filter/slots.h"
 
 static struct baleen_cuckoo_place place_of_hash(const struct baleen_filter *filter, u32 domain,
 						u64 hash)
@@ -52,6 +51,15 @@ static int compare_fingerprints(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
+int baleen_fingerprints_slot(const struct baleen_slots *slots, u32 domain, u32 bucket, u64 slot,
+			     u64 *print)
+{
+	if (baleen_table_keeps_hashes(slots->table, domain))
+		return baleen_slot_hash(slots->table, bucket, slot, print) ? 0 : -EINVAL;
+	*print = print_of_slot(slots->table, bucket, slot);
+	return 0;
+}
+
 static int read_slots(const struct baleen_filter *filter, u32 domain,
 		      struct baleen_fingerprints *fingerprints)
 {
@@ -66,9 +74,7 @@ static int read_slots(const struct baleen_filter *filter, u32 domain,
 
 			if (!slot)
 				continue;
-			if (!is_whole)
-				*print = print_of_slot(table, bucket, slot);
-			else if (!baleen_slot_hash(table, bucket, slot, print))
+			if (baleen_fingerprints_slot(&slots, domain, bucket, slot, print))
 				return -EINVAL;
 			fingerprints->n++;
 		}

@@ -11,6 +11,7 @@
 #define BALEEN_FINGERPRINTS_H
 
 #include "filter/filter.h"
+#include "filter/slots.h"
 #include "list/list_combine.h"
 
 /**
@@ -22,6 +23,19 @@ struct baleen_fingerprints {
 	u64 *print;
 	size_t n;
 };
+
+/**
+ * baleen_fingerprints_slot() - the fingerprint in a slot
+ * @slots: a cuckoo table
+ * @domain: its domain
+ * @bucket: a bucket
+ * @slot: what one of its slots holds, not 0
+ * @print: set
+ *
+ * Return: 0; -EINVAL for a slot that no key makes.
+ */
+int baleen_fingerprints_slot(const struct baleen_slots *slots, u32 domain, u32 bucket, u64 slot,
+			     u64 *print);
 
 /**
  * baleen_fingerprints_read() - the fingerprints in a table
