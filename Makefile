@@ -17,6 +17,7 @@
 # make check-boot  power cuts, boots and upgrades of a virtual machine, as root
 # make check-fleet  bans of a fleet over Redis, in network namespaces, as root
 # make check-squid  ICP, digests and feeds with real Squids in network namespaces, as root
+# make check-html  the pages of --html in a headless Chromium, as root
 # make check-releases  in the other Debian, 12 or 13, and by every clang of both, as root
 # make check-deb  build the packages, install, upgrade and remove them, as root
 # make bench-xdp  nanoseconds per packet of Baleen and its peers, as root
@@ -140,8 +141,8 @@ KMOD_STRESS_BIN := $(KMOD_STRESS_SRC:tests/kmod/stress/%.c=build/kmod-test/stres
 BENCH_BIN := $(BENCH_SRC:tests/bench/%.c=build/bench/%)
 
 .PHONY: all kmod kmod-vm unit check check-kmod check-xdp check-kernels check-boot check-deb check-fleet check-squid check-releases check-all bench bench-xdp bench-bans bench-build bench-set bench-path bench-limit bench-lib bench-kmod bench-commands bench-fleet bench-squid demo docs install uninstall install-dkms deb clean tests
-.PHONY: releases-built check-model check-now check-all-now check-chosen
-.PHONY: deps-build deps-demo deps-test deps-bench deps-deb FORCE
+.PHONY: releases-built check-model check-now check-all-now check-chosen check-html
+.PHONY: deps-browser deps-build deps-demo deps-test deps-bench deps-deb FORCE
 .PHONY: check-kasan fuzz-kmod deps-kasan
 all: $(PROGRAMS) $(HELPERS) build/libbaleen.a $(API_LIB) $(BPF_OBJ)
 tests: $(UNIT_BIN) $(TOOL_BIN) $(KMOD_TEST_BIN) $(KFUNC_TEST_BIN) $(KMOD_STRESS_BIN) build/worlds/worlds build/worlds/live build/worlds/parity build/worlds/lists
@@ -166,6 +167,8 @@ deps-demo:
 	@$(call install,build demo)
 deps-test:
 	@$(call install,build demo test deb)
+deps-browser:
+	@$(call install,browser)
 deps-bench:
 	@$(call install,build demo test bench)
 deps-kasan:
@@ -448,7 +451,10 @@ check-deb: deps-test all tests
 check-releases: deps-test all tests
 	tests/run --all releases
 
-CHECK_GROUPS := releases kmod kernels boot deb fuzz squid fleet xdp unit
+check-html: deps-test deps-browser all
+	tests/run --all html
+
+CHECK_GROUPS := releases kmod kernels boot deb fuzz squid fleet html xdp unit
 
 ifdef T
 # What these tests need, and no more.
@@ -467,6 +473,7 @@ check check-all:
 check-chosen: $(CHOSEN_NEEDS)
 	tests/run $(RUN_ALL) --only '$(T)' $(CHECK_GROUPS)
 else
+check-all: deps-browser
 check check-all: deps-test
 	$(MAKE) -j$$(nproc) $@-now
 check-now: all tests kmod-vm releases-built
@@ -556,7 +563,7 @@ PLACES = $(if $(ELSEWHERE),s|/usr/sbin/baleend|$(sbindir)/baleend --command $(sb
 # What others add to these directories is installed with them.
 install: all
 	install -d $(addprefix $(DESTDIR),$(sbindir) $(libexecdir) $(libdir)/pkgconfig $(includedir)/baleen \
-		$(includedir)/linux $(exampledir)/xdp \
+		$(includedir)/linux $(exampledir)/xdp $(exampledir)/textbook \
 		$(mandir)/man3 $(mandir)/man5 $(mandir)/man7 $(mandir)/man8 $(unitdir) $(udevdir) $(share) \
 		$(docdir)/docs $(datadir)/bash-completion/completions $(sysconfdir)/baleen)
 	install -t $(DESTDIR)$(sbindir) $(PROGRAMS)
@@ -565,6 +572,7 @@ install: all
 	$(INSTALL_FILE) $(DESTDIR)$(includedir)/linux include/uapi/linux/baleen.h
 	$(INSTALL_FILE) $(DESTDIR)$(exampledir) examples/Makefile examples/*.c
 	$(INSTALL_FILE) $(DESTDIR)$(exampledir)/xdp examples/xdp/Makefile examples/xdp/*.c
+	$(INSTALL_FILE) $(DESTDIR)$(exampledir)/textbook examples/textbook/Makefile
 	$(INSTALL_FILE) $(DESTDIR)$(libdir) $(API_LIB)
 	ln -sf libbaleen.so.$(API_VERSION) $(DESTDIR)$(libdir)/$(API_SONAME)
 	ln -sf $(API_SONAME) $(DESTDIR)$(libdir)/libbaleen.so

@@ -197,6 +197,22 @@ is "and so is the rest" "$(page steps hostile.html | grep -cF 'b = \u{202e}\xff:
 traced "one that is added" bits.bln add bits.bln "$HOSTILE"
 is "is a text of a step" "$(page steps trace.html | grep -cF "$HOSTILE")" 1
 
+# --- the examples of the texts ---
+
+PAGES=$TMP/work/pages
+cp "$ROOT/examples/textbook/Makefile" .
+check "the pages of the texts' examples" user make -s BALEEN="$TMP/baleen" PAGES="$PAGES"
+mapfile -t pages < <(sed -n 's/.*href="\([^"]*\)".*/\1/p' "$PAGES/index.html")
+is "the index names each" "$(printf '%s\n' "${pages[@]}" index.html | sort)" "$(cd "$PAGES" && printf '%s\n' *.html | sort)"
+is "nothing that must not be is in one" "$(page wrong "${pages[@]/#/$PAGES/}")" ""
+is "Paris is in slot 5" "$(page steps "$PAGES/capitals-look-up.html" | tail -n 1)" "slot 5: 525765208: maybe in the set"
+is "Athens is lost" "$(page steps "$PAGES/cuckoo-look-up.html" | tail -n 3 | paste -s -d ,)" \
+	"bucket 0: not there,bucket 7: not there,in neither: not in the set"
+is "and comes to where it is lost by a kick" "$(page steps "$PAGES/cuckoo-insert.html" | tail -n 1)" \
+	"bucket 2, slot 0: 27356 finds it free"
+is "a run comes to its end" "$(page steps "$PAGES/quotient-insert-a.html" | grep -o '^slot [0-9]*' | paste -s -d ' ')" \
+	"slot 23 slot 22 slot 21"
+
 # --- where a key is looked up, by the script of the page ---
 
 LC_ALL=C.UTF-8 printf '%s\n' "" a ab abc abcd abcde Copenhagen "'" 'Reykjavík' '東京' '🐋' \

@@ -4,7 +4,7 @@
 Reads a page of `--html` without a browser:
 
     page_text.py data PAGE         the JSON in it
-    page_text.py wrong PAGE        what must not be in a page, a line each
+    page_text.py wrong PAGE...     what must not be in pages, a line each
     page_text.py states PAGE       the cells of the drawing at each step, a line each: what they hold, and
                               in which paint, when any: e (empty), u, m (moved), s (stuck)
     page_text.py steps PAGE        the steps
@@ -83,13 +83,21 @@ def complaints(page, text):
         yield "another policy"
 
 
-text = open(sys.argv[2], encoding="utf-8").read()
-page = Page()
-page.feed(text)
+def read(name):
+    text = open(name, encoding="utf-8").read()
+    page = Page()
+    page.feed(text)
+    return page, text
+
+
+if sys.argv[1] == "wrong":
+    for name in sys.argv[2:]:
+        for complaint in complaints(*read(name)):
+            print(f"{name}: {complaint}")
+    sys.exit()
+page, _ = read(sys.argv[2])
 if sys.argv[1] == "data":
     print(json.dumps(page.data, indent=1, sort_keys=True))
-elif sys.argv[1] == "wrong":
-    print(*complaints(page, text), sep="\n")
 elif sys.argv[1] == "steps":
     print(*page.steps, sep="\n")
 else:
