@@ -98,107 +98,125 @@ struct judged {
 	enum baleen_feed_excess excess; /* when it is one */
 };
 
-#define DEFAULT                               \
-	{                                     \
-		1, 0.5, 0.25, 0.001, false, 0 \
+#define LIMITS(min, shrink, coverage, growth, max)                                        \
+	{                                                                                 \
+		.min_entries = (min), .max_shrink = (shrink), .max_coverage = (coverage), \
+		.max_growth = (growth), .max_entries = (max)                              \
+	}
+#define DEFAULT LIMITS(1, 0.5, 0.25, 0.001, 0)
+#define COUNTS(entries, ip4, ip6)                                          \
+	{                                                                  \
+		.n_entries = (entries), .n_ip4 = (ip4), .ip6_share = (ip6) \
 	}
 #define QUARTER (1ull << 30)
 
 static void test_check(void **state)
 {
 	static const struct judged judged[] = {
-		{ DEFAULT, { 0 }, { 0 }, "0 entries: fewer than min-entries 1 asks for" },
-		{ DEFAULT, { 0 }, { 1, 1, 0 }, NULL },
-		{ { 2, 1, 1, 1, false },
-		  { 0 },
-		  { 1, 1, 0 },
-		  "1 entry: fewer than min-entries 2 asks for" },
-		{ DEFAULT,
-		  { 0 },
-		  { 0, 0, 0, 3 },
-		  "0 entries, without 3 in special-purpose ranges (special keep keeps them): fewer "
-		  "than min-entries 1 asks for" },
-		{ { 0, 1, 1, 1, false }, { 0 }, { 0 }, NULL },
+		{ .limits = DEFAULT, .refusal = "0 entries: fewer than min-entries 1 asks for" },
+		{ .limits = DEFAULT, .now = COUNTS(1, 1, 0) },
+		{ .limits = LIMITS(2, 1, 1, 1, 0),
+		  .now = COUNTS(1, 1, 0),
+		  .refusal = "1 entry: fewer than min-entries 2 asks for" },
+		{ .limits = DEFAULT,
+		  .now = { .n_special = 3 },
+		  .refusal =
+			  "0 entries, without 3 in special-purpose ranges (special keep keeps them): fewer "
+			  "than min-entries 1 asks for" },
+		{ .limits = LIMITS(0, 1, 1, 1, 0) },
 		/* at the limit is within it */
-		{ DEFAULT, { 100, 100, 0 }, { 50, 50, 0 }, NULL },
-		{ DEFAULT,
-		  { 100, 100, 0 },
-		  { 49, 50, 0 },
-		  "entries fell by 51.0 %, from 100 to 49: more than max-shrink 50% allows" },
-		{ DEFAULT,
-		  { 1000, 70000, 0 },
-		  { 999, 7000, 0 },
-		  "IPv4 addresses fell by 90.0 %, from 70000 to 7000: more than max-shrink 50% allows" },
-		{ DEFAULT, { 1, 1, 0 }, { 1000, 70000, 0 }, NULL },
-		{ { 1, 0, 1, 1, false },
-		  { 2, 2, 0 },
-		  { 1, 2, 0 },
-		  "entries fell by 50.0 %, from 2 to 1: more "
-		  "than max-shrink 0% allows" },
-		{ { 0, 1, 1, 1, false }, { 2, 2, 0 }, { 0, 0, 0 }, NULL },
-		{ DEFAULT, { 0 }, { 1, QUARTER, 0 }, NULL },
-		{ DEFAULT,
-		  { 0 },
-		  { 1, QUARTER + QUARTER / 100, 0 },
-		  "covers 25.2 % of the IPv4 space: more than max-coverage 25% allows",
-		  BALEEN_EXCESS_IP4 },
-		{ { 1, 0.5, 1, 1, false }, { 0 }, { 1, 4 * QUARTER, 1 }, NULL },
-		{ { 1, 0.5, 0.005, 1, false },
-		  { 0 },
-		  { 9, 9, 0.5 },
-		  "covers 50.0 % of the allocated IPv6 space: more than max-coverage 0.5% allows",
-		  BALEEN_EXCESS_IP6 },
+		{ .limits = DEFAULT, .before = COUNTS(100, 100, 0), .now = COUNTS(50, 50, 0) },
+		{ .limits = DEFAULT,
+		  .before = COUNTS(100, 100, 0),
+		  .now = COUNTS(49, 50, 0),
+		  .refusal =
+			  "entries fell by 51.0 %, from 100 to 49: more than max-shrink 50% allows" },
+		{ .limits = DEFAULT,
+		  .before = COUNTS(1000, 70000, 0),
+		  .now = COUNTS(999, 7000, 0),
+		  .refusal =
+			  "IPv4 addresses fell by 90.0 %, from 70000 to 7000: more than max-shrink 50% allows" },
+		{ .limits = DEFAULT, .before = COUNTS(1, 1, 0), .now = COUNTS(1000, 70000, 0) },
+		{ .limits = LIMITS(1, 0, 1, 1, 0),
+		  .before = COUNTS(2, 2, 0),
+		  .now = COUNTS(1, 2, 0),
+		  .refusal = "entries fell by 50.0 %, from 2 to 1: more "
+			     "than max-shrink 0% allows" },
+		{ .limits = LIMITS(0, 1, 1, 1, 0), .before = COUNTS(2, 2, 0) },
+		{ .limits = DEFAULT, .now = COUNTS(1, QUARTER, 0) },
+		{ .limits = DEFAULT,
+		  .now = COUNTS(1, QUARTER + QUARTER / 100, 0),
+		  .refusal = "covers 25.2 % of the IPv4 space: more than max-coverage 25% allows",
+		  .excess = BALEEN_EXCESS_IP4 },
+		{ .limits = LIMITS(1, 0.5, 1, 1, 0), .now = COUNTS(1, 4 * QUARTER, 1) },
+		{ .limits = LIMITS(1, 0.5, 0.005, 1, 0),
+		  .now = COUNTS(9, 9, 0.5),
+		  .refusal =
+			  "covers 50.0 % of the allocated IPv6 space: more than max-coverage 0.5% allows",
+		  .excess = BALEEN_EXCESS_IP6 },
 		/* what swallows all other entries is told as what it is */
-		{ DEFAULT,
-		  { 1000, 1000, 0 },
-		  { 1, 4 * QUARTER, 0 },
-		  "covers 100.0 % of the IPv4 space: more than max-coverage 25% allows",
-		  BALEEN_EXCESS_IP4 },
+		{ .limits = DEFAULT,
+		  .before = COUNTS(1000, 1000, 0),
+		  .now = COUNTS(1, 4 * QUARTER, 0),
+		  .refusal = "covers 100.0 % of the IPv4 space: more than max-coverage 25% allows",
+		  .excess = BALEEN_EXCESS_IP4 },
 		/* 51 /8s more; a /10 and the hosts of a big list; a /9 */
-		{ DEFAULT,
-		  { 1000, 1000, 0 },
-		  { 1051, 1000 + (51ull << 24), 0 },
-		  "covers 19.9 % of the IPv4 space more than before: more than max-growth 0.1% allows",
-		  BALEEN_EXCESS_GROWN_IP4 },
-		{ DEFAULT, { 1, 1, 0 }, { 100000, 100000 + (1 << 22), 0 }, NULL },
-		{ DEFAULT,
-		  { 9, QUARTER / 2, 0 },
-		  { 9, QUARTER / 2 + (1 << 23), 0 },
-		  "covers 0.195 % of the IPv4 space more than before: more than max-growth 0.1% allows",
-		  BALEEN_EXCESS_GROWN_IP4 },
-		{ { 1, 0.5, 1, 1, false }, { 1, 1, 0 }, { 1, 4 * QUARTER, 1 }, NULL },
-		{ DEFAULT,
-		  { 1, 1, 0.001 },
-		  { 2, 1, 0.003 },
-		  "covers 0.2 % of the allocated IPv6 space more than before: more than max-growth 0.1% "
-		  "allows",
-		  BALEEN_EXCESS_GROWN_IP6 },
-		{ DEFAULT, { 9, 9, 0.2 }, { 9, 9, 0.1 }, NULL },
+		{ .limits = DEFAULT,
+		  .before = COUNTS(1000, 1000, 0),
+		  .now = COUNTS(1051, 1000 + (51ull << 24), 0),
+		  .refusal =
+			  "covers 19.9 % of the IPv4 space more than before: more than max-growth 0.1% allows",
+		  .excess = BALEEN_EXCESS_GROWN_IP4 },
+		{ .limits = DEFAULT,
+		  .before = COUNTS(1, 1, 0),
+		  .now = COUNTS(100000, 100000 + (1 << 22), 0) },
+		{ .limits = DEFAULT,
+		  .before = COUNTS(9, QUARTER / 2, 0),
+		  .now = COUNTS(9, QUARTER / 2 + (1 << 23), 0),
+		  .refusal =
+			  "covers 0.195 % of the IPv4 space more than before: more than max-growth 0.1% allows",
+		  .excess = BALEEN_EXCESS_GROWN_IP4 },
+		{ .limits = LIMITS(1, 0.5, 1, 1, 0),
+		  .before = COUNTS(1, 1, 0),
+		  .now = COUNTS(1, 4 * QUARTER, 1) },
+		{ .limits = DEFAULT,
+		  .before = COUNTS(1, 1, 0.001),
+		  .now = COUNTS(2, 1, 0.003),
+		  .refusal =
+			  "covers 0.2 % of the allocated IPv6 space more than before: more than max-growth 0.1% "
+			  "allows",
+		  .excess = BALEEN_EXCESS_GROWN_IP6 },
+		{ .limits = DEFAULT, .before = COUNTS(9, 9, 0.2), .now = COUNTS(9, 9, 0.1) },
 		/* all of 2000::/3 is 64 times what is allocated: no more than all */
-		{ { 1, 0.5, 1, 1, false }, { 1, 1, 0 }, { 1, 1, 64 }, NULL },
-		{ DEFAULT,
-		  { 0 },
-		  { 1, 0, 64 },
-		  "covers 100.0 % of the allocated IPv6 space: more than max-coverage 25% allows",
-		  BALEEN_EXCESS_IP6 },
+		{ .limits = LIMITS(1, 0.5, 1, 1, 0),
+		  .before = COUNTS(1, 1, 0),
+		  .now = COUNTS(1, 1, 64) },
+		{ .limits = DEFAULT,
+		  .now = COUNTS(1, 0, 64),
+		  .refusal =
+			  "covers 100.0 % of the allocated IPv6 space: more than max-coverage 25% allows",
+		  .excess = BALEEN_EXCESS_IP6 },
 		/* ten times as many, or 100,000 */
-		{ DEFAULT, { 1, 1, 0 }, { 100000, 1, 0 }, NULL },
-		{ DEFAULT,
-		  { 1, 1, 0 },
-		  { 100001, 1, 0 },
-		  "100001 entries after 1: more than 100000 (max-entries 100001 allows them)" },
-		{ DEFAULT, { 20000, 1, 0 }, { 200000, 1, 0 }, NULL },
-		{ DEFAULT,
-		  { 20000, 1, 0 },
-		  { 200001, 1, 0 },
-		  "200001 entries after 20000: more than ten times as many (max-entries 200001 "
-		  "allows them)" },
-		{ { 1, 0.5, 1, 1, false, 200001 }, { 1, 1, 0 }, { 200001, 1, 0 }, NULL },
-		{ { 1, 0.5, 1, 1, false, 5 }, { 0 }, { 5, 5, 0 }, NULL },
-		{ { 1, 0.5, 1, 1, false, 5 },
-		  { 0 },
-		  { 6, 6, 0 },
-		  "6 entries: more than max-entries 5 allows" },
+		{ .limits = DEFAULT, .before = COUNTS(1, 1, 0), .now = COUNTS(100000, 1, 0) },
+		{ .limits = DEFAULT,
+		  .before = COUNTS(1, 1, 0),
+		  .now = COUNTS(100001, 1, 0),
+		  .refusal =
+			  "100001 entries after 1: more than 100000 (max-entries 100001 allows them)" },
+		{ .limits = DEFAULT, .before = COUNTS(20000, 1, 0), .now = COUNTS(200000, 1, 0) },
+		{ .limits = DEFAULT,
+		  .before = COUNTS(20000, 1, 0),
+		  .now = COUNTS(200001, 1, 0),
+		  .refusal =
+			  "200001 entries after 20000: more than ten times as many (max-entries 200001 "
+			  "allows them)" },
+		{ .limits = LIMITS(1, 0.5, 1, 1, 200001),
+		  .before = COUNTS(1, 1, 0),
+		  .now = COUNTS(200001, 1, 0) },
+		{ .limits = LIMITS(1, 0.5, 1, 1, 5), .now = COUNTS(5, 5, 0) },
+		{ .limits = LIMITS(1, 0.5, 1, 1, 5),
+		  .now = COUNTS(6, 6, 0),
+		  .refusal = "6 entries: more than max-entries 5 allows" },
 	};
 
 	for (size_t i = 0; i < sizeof(judged) / sizeof(judged[0]); i++) {

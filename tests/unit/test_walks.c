@@ -26,8 +26,11 @@ static struct baleen_key *draw_keys(u32 domain, u32 n_again, struct random *rand
 static struct baleen_filter make(u32 domain, u32 slot_bits, bool is_packed, u32 room,
 				 struct random *random)
 {
-	struct geometry geometry = { domain, slot_bits, BALEEN_BUCKET_SLOTS,
-				     N_KEYS / 100 * room / BALEEN_BUCKET_SLOTS + 1, is_packed };
+	struct geometry geometry = { .domain = domain,
+				     .slot_bits = slot_bits,
+				     .bucket_slots = BALEEN_BUCKET_SLOTS,
+				     .n_buckets = N_KEYS / 100 * room / BALEEN_BUCKET_SLOTS + 1,
+				     .is_packed = is_packed };
 
 	return geometry_filter(&geometry, 0, random);
 }
