@@ -92,6 +92,11 @@ never dropped ($TMP/$NEVER): nothing changed" baleen rule add veth-b --drop wors
 		[ -z "$words" ] || refuses "nothing is narrowed where no entries are" \
 			"veth-b:bad: remembers no entries, only keys: --narrow is for rules with a state, not for \
 images or 'attach --no-state'" baleen add --narrow veth-b:bad 9.9.9.0/24
+		never 9.9.9.9 1.2.3.4 8.8.8.8
+		check "what is there is no reason to refuse another key, built aside $words" \
+			baleen add --atomic veth-b:bad 7.7.7.7
+		tried "but what comes by a list is $words" baleen merge veth-b:bad list
+		never 9.9.9.9 1.2.3.4
 		check "detach" baleen detach veth-b
 	done
 	rm $NEVER

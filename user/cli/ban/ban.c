@@ -308,7 +308,6 @@ int guard_entries(const struct baleen_deploy *deploy, const struct baleen_stored
 		.delta = &delta,
 		.op = op,
 		.host = host,
-		.takes_out_never = ~0u,
 		.sessions = baleen_rule_store_guard_sessions(&deploy->state),
 		.only_peers = op == BALEEN_SET_UNION &&
 			      baleen_protected_of_feeds(rule, BALEEN_PROTECTED_HOST),

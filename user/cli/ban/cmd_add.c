@@ -12,7 +12,6 @@
 #include "cli/open/guard.h"
 #include "cli/open/list_file.h"
 #include "filter/filter_strings.h"
-#include "filter/live.h"
 #include "list/list_entry.h"
 #include "net/device.h"
 #include "ops/change.h"
@@ -171,7 +170,8 @@ static int build_aside(struct change *change, struct filter_ref *ref, bool is_fu
 	struct baleen_error error;
 	int err;
 
-	baleen_live_repair(&ref->filter);
+	if (filter_ref_copy(ref))
+		return EXIT_FAILED;
 	if (baleen_change_aside(&ref->filter, &change->list, change->op, is_full, change->fixed,
 				&built, &error))
 		return complain("%s: %s", ref->argument, error.text);

@@ -10,7 +10,6 @@
 #include "cli/open/kmod_device.h"
 #include "cli/open/rule_images.h"
 #include "net/device.h"
-#include "xdp/attach.h"
 
 /**
  * struct attach - what is asked for
@@ -168,36 +167,18 @@ static int report(const struct attach *attach, const struct baleen_attempts *att
 	return print_json(json);
 }
 
-static int attach_ruleset(const struct attach *attach, const struct baleen_ruleset *ruleset)
+static int attach_xdp(const struct attach *attach, const struct baleen_ruleset *ruleset)
 {
 	struct baleen_attempts attempts;
-	struct baleen_error error;
-	int err = baleen_xdp_attach(attach->device, ruleset, attach->mode, attach->attach_type,
-				    &attempts, &error);
+	struct baleen_device_attach asked = { .device = attach->device,
+					      .ruleset = ruleset,
+					      .mode = attach->mode,
+					      .attach_type = attach->attach_type,
+					      .is_forgetful = attach->no_state };
 
-	for (u32 i = 0; i < attempts.n_failed; i++)
-		complain("%s: %s failed: %s", attach->device, attempts.failed[i].what,
-			 attempts.failed[i].reason);
-	if (err)
-		return complain("%s", error.text);
+	if (session_attach(&asked, &attach->rules, &attach->lists, &attempts))
+		return EXIT_FAILED;
 	return report(attach, &attempts);
-}
-
-/* The state is on disk before the filter is there, so no filter lacks its own. */
-static int attach_with_state(const struct attach *attach, const struct baleen_ruleset *ruleset)
-{
-	struct baleen_device_session session;
-	int err = session_create(&session, attach->device, ruleset, attach->mode,
-				 attach->attach_type, &attach->rules, &attach->lists);
-
-	if (err)
-		return err;
-	err = attach_ruleset(attach, ruleset);
-	if (err)
-		baleen_device_session_undo(&session);
-	else
-		baleen_device_session_close(&session);
-	return err;
 }
 
 static int report_kmod(const struct attach *attach)
@@ -225,6 +206,10 @@ static int attach_kmod(const struct attach *attach, const struct baleen_ruleset 
 {
 	struct baleen_error error;
 
+	if (guard_rates(&attach->rules, attach->lists.accept_fpp) ||
+	    guard_never(
+		    &(struct baleen_lockout_check){ .device = attach->device, .ruleset = ruleset }))
+		return EXIT_FAILED;
 	if (baleen_device_session_forget(attach->device, &error) ||
 	    baleen_kmod_attach(attach->device, ruleset, attach->priority, &error))
 		return complain("%s", error.text);
@@ -241,8 +226,7 @@ static int attach_rules(struct attach *attach)
 	if (rules_open(&attach->rules, &attach->lists) || rules_insert(&attach->rules, &ruleset, 0))
 		return EXIT_FAILED;
 	policy_apply(&attach->policy, &ruleset);
-	if (guard_rates(&attach->rules, attach->lists.accept_fpp) ||
-	    guard_host(&(struct baleen_lockout_check){ .device = attach->device,
+	if (guard_host(&(struct baleen_lockout_check){ .device = attach->device,
 						       .ruleset = &ruleset },
 		       &attach->rules, attach->force))
 		return EXIT_FAILED;
@@ -251,9 +235,7 @@ static int attach_rules(struct attach *attach)
 	if (attach->is_kmod)
 		return attach_kmod(attach, &ruleset);
 	rules_warn_vlan(&attach->rules, attach->device);
-	if (attach->no_state)
-		return attach_ruleset(attach, &ruleset);
-	return attach_with_state(attach, &ruleset);
+	return attach_xdp(attach, &ruleset);
 }
 
 /* Says what is missing before a long list is read. */

@@ -4,74 +4,29 @@
 
 #include "cli/common/options.h"
 #include "deploy/deploy.h"
-#include "xdp/update.h"
 
-/**
- * struct refreshed - what was done to a device
- * @old_id: id of its program before
- * @id: id of its program now; the same when it was this version's already
- */
-struct refreshed {
-	u32 old_id;
-	u32 id;
-};
-
-/* The device follows its state, an edited never-drop list included. A state that cannot be opened
- * is no reason to keep an old program.
- */
-static void follow_state(const char *device)
+static void print(const char *device, u32 old_id, u32 id, json_t *all)
 {
-	struct baleen_deploy deploy;
-
-	if (!baleen_deploy_open(&deploy, device, BALEEN_LOCK_TIMEOUT_MS, NULL))
-		baleen_deploy_close(&deploy);
-}
-
-static int refresh(const char *device, bool force, struct refreshed *refreshed,
-		   struct baleen_error *error)
-{
-	struct baleen_ruleset ruleset;
-	struct baleen_xdp xdp;
-	int err;
-
-	follow_state(device);
-	err = baleen_xdp_open(&xdp, device, true, error);
-
-	if (err)
-		return err;
-	refreshed->old_id = xdp.program_id;
-	if (force || !baleen_xdp_is_current(&xdp)) {
-		baleen_ruleset_from_config(&xdp.config, &ruleset);
-		err = baleen_xdp_update(&xdp, &ruleset, error);
-	}
-	refreshed->id = xdp.program_id;
-	baleen_xdp_close(&xdp);
-	return err;
-}
-
-static void print(const char *device, const struct refreshed *refreshed, json_t *all)
-{
-	bool changed = refreshed->id != refreshed->old_id;
+	bool changed = id != old_id;
 
 	if (all)
-		json_array_append_new(all, json_pack("{s:o, s:b, s:I}", "device", json_text(device),
-						     "changed", changed, "program_id",
-						     (json_int_t)refreshed->id));
+		json_array_append_new(all,
+				      json_pack("{s:o, s:b, s:I}", "device", json_text(device),
+						"changed", changed, "program_id", (json_int_t)id));
 	else if (changed)
-		say("%s: program %u of this version in place of program %u\n", device,
-		    refreshed->id, refreshed->old_id);
+		say("%s: program %u of this version in place of program %u\n", device, id, old_id);
 	else
-		say("%s: program %u is of this version already\n", device, refreshed->id);
+		say("%s: program %u is of this version already\n", device, id);
 }
 
 static int refresh_and_print(const char *device, bool force, json_t *all)
 {
-	struct refreshed refreshed;
 	struct baleen_error error;
+	u32 old_id, id;
 
-	if (refresh(device, force, &refreshed, &error))
+	if (baleen_deploy_refresh(device, force, &old_id, &id, &error))
 		return complain("%s", error.text);
-	print(device, &refreshed, all);
+	print(device, old_id, id, all);
 	return EXIT_DONE;
 }
 

@@ -12,7 +12,6 @@
 #include "list/special.h"
 #include "ops/edit.h"
 #include "util/shell.h"
-#include "xdp/attach.h"
 
 /* Longer than it takes a card to come up, shorter than anybody waits for a boot. */
 #define BOOT_WAIT_MS 10000
@@ -93,18 +92,17 @@ static int report(const struct restore *restore, const struct baleen_saved *save
 	return print_json(json);
 }
 
-static int attach(const struct restore *restore, const struct baleen_saved *saved)
+static int attach(const struct restore *restore, const struct baleen_saved *saved,
+		  const struct rules *rules, const struct list_options *lists)
 {
 	struct baleen_attempts attempts;
-	struct baleen_error error;
-	int err = baleen_xdp_attach(restore->device, &saved->ruleset, saved->mode,
-				    saved->attach_type, &attempts, &error);
+	struct baleen_device_attach asked = { .device = restore->device,
+					      .ruleset = &saved->ruleset,
+					      .mode = saved->mode,
+					      .attach_type = saved->attach_type };
 
-	for (u32 i = 0; i < attempts.n_failed; i++)
-		complain("%s: %s failed: %s", restore->device, attempts.failed[i].what,
-			 attempts.failed[i].reason);
-	if (err)
-		return complain("%s", error.text);
+	if (session_attach(&asked, rules, lists, &attempts))
+		return EXIT_FAILED;
 	return report(restore, saved, "attached", attempts.mode);
 }
 
@@ -152,23 +150,6 @@ static int update(const struct restore *restore, struct baleen_device_session *s
 	if (session_put(session, &saved->ruleset, rules, lists))
 		return EXIT_FAILED;
 	return report(restore, saved, "updated", xdp->there.mode);
-}
-
-static int attach_with_state(const struct restore *restore, const struct baleen_saved *saved,
-			     const struct rules *rules, const struct list_options *lists)
-{
-	struct baleen_device_session session;
-	int err = session_create(&session, restore->device, &saved->ruleset, saved->mode,
-				 saved->attach_type, rules, lists);
-
-	if (err)
-		return err;
-	err = attach(restore, saved);
-	if (err)
-		baleen_device_session_undo(&session);
-	else
-		baleen_device_session_close(&session);
-	return err;
 }
 
 /* Lists had none, so somebody added them one by one; a rule that takes such ranges out
@@ -246,7 +227,7 @@ static int put_on(const struct restore *restore, struct baleen_saved *saved)
 	if (!err)
 		err = session_find(&session, restore->device, BALEEN_LOCK_TIMEOUT_MS);
 	if (err == -ENOENT)
-		return attach_with_state(restore, saved, &rules, &lists);
+		return attach(restore, saved, &rules, &lists);
 	if (err)
 		return err;
 	if (session.deploy.xdp.attach_status == BALEEN_ATTACH_STATUS_ATTACHED) {
@@ -256,21 +237,7 @@ static int put_on(const struct restore *restore, struct baleen_saved *saved)
 	}
 	/* A filter that is out of force is replaced, or attach says why not. */
 	baleen_device_session_close(&session);
-	return attach_with_state(restore, saved, &rules, &lists);
-}
-
-static int guard_saved_rates(const struct baleen_saved *saved)
-{
-	for (u32 i = 0; i < saved->ruleset.n_rules; i++) {
-		const struct baleen_ruleset_rule *rule = &saved->ruleset.rule[i];
-		double accept_fpp = fmax(saved->accept_fpp[i], BALEEN_ACCEPT_FPP);
-		struct baleen_error error;
-
-		if (baleen_gate_rate(rule->name, rule->action, rule->filter, accept_fpp,
-				     "when it was saved", &error))
-			return complain("%s", error.text);
-	}
-	return 0;
+	return attach(restore, saved, &rules, &lists);
 }
 
 static int run(int argc, char **argv)
@@ -296,8 +263,7 @@ static int run(int argc, char **argv)
 		saved.mode = restore.mode;
 	if (baleen_device_is_egress(saved.device) != baleen_device_is_egress(restore.device))
 		complain("warning: %s: was saved of %s", restore.device, saved.device);
-	if (guard_saved_rates(&saved) ||
-	    guard_host(&(struct baleen_lockout_check){ .device = restore.device,
+	if (guard_host(&(struct baleen_lockout_check){ .device = restore.device,
 						       .ruleset = &saved.ruleset },
 		       NULL, restore.force))
 		err = EXIT_FAILED;

@@ -263,7 +263,6 @@ static int change_device(struct change *change)
 				    .is_forced = change->force };
 
 	if (device_edit_check(change->device) || rules_open(&change->rules, &change->lists) ||
-	    guard_rates(&change->rules, change->lists.accept_fpp) ||
 	    device_edit(change->device, &edit))
 		return EXIT_FAILED;
 	rules_print_special(&change->rules);

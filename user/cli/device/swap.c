@@ -83,8 +83,7 @@ static int edit(const struct swap *swap, struct baleen_ruleset *ruleset)
 	if (place < 0)
 		return complain_no_rule(swap->device, swap->rule);
 	rule = &ruleset->rule[place];
-	if (check_empty(swap, filter) || check_action(swap, rule->action) ||
-	    guard_rate(swap->rule, rule->action, filter, swap->lists.accept_fpp))
+	if (check_empty(swap, filter) || check_action(swap, rule->action))
 		return EXIT_FAILED;
 	rule->filter = filter;
 	rules_share(argument, rule);

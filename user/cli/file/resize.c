@@ -7,7 +7,6 @@
 #include "cli/open/filter_name.h"
 #include "cli/open/filter_ref.h"
 #include "cli/open/guard.h"
-#include "filter/live.h"
 #include "ops/change.h"
 #include "ops/resize.h"
 #include "util/number.h"
@@ -85,12 +84,11 @@ static int resize_target(struct filter_ref *ref, void *data)
 {
 	const struct baleen_filter *const filters[] = { &ref->filter };
 	struct resize *resize = data;
-	int err = filter_ref_load(ref);
+	int err = filter_ref_copy(ref);
 
 	if (err)
 		return err;
 	baleen_filter_free(&resize->built);
-	baleen_live_repair(&ref->filter);
 	err = build(resize, ref);
 	if (!err)
 		err = check_rate(resize, ref);

@@ -12,7 +12,6 @@
 #include "cli/open/filter_ref.h"
 #include "cli/open/guard.h"
 #include "filter/filter_strings.h"
-#include "filter/live.h"
 #include "filter/quotient_table.h"
 #include "ops/algebra.h"
 #include "ops/algebra_table.h"
@@ -230,12 +229,11 @@ static int put(struct set_op *set, struct filter_ref *ref)
 static int combine_target(struct filter_ref *ref, void *data)
 {
 	struct set_op *set = data;
-	int err = filter_ref_load(ref);
+	int err = filter_ref_copy(ref);
 
 	if (err)
 		return err;
 	baleen_filter_free(&set->made);
-	baleen_live_repair(&ref->filter);
 	err = combine_all(set, &ref->filter);
 	return err ? err : put(set, ref);
 }

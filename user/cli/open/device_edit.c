@@ -49,9 +49,6 @@ static int edit_session(struct baleen_device_session *session, struct device_edi
 			    .ruleset = after,
 			    .xdp = xdp,
 			    .sessions = session->plan.rules.guard_sessions,
-			    .never_path =
-				    session->has_state ? session->plan.rules.never_path : NULL,
-			    .takes_out_never = find_rules(session, edit, is_configured),
 			    .protects = find_rules(session, edit, takes_out_host),
 			    .removes_special =
 				    find_rules(session, edit, baleen_rule_removes_special) },

@@ -12,6 +12,7 @@
 #include "cli/open/guard.h"
 #include "cli/open/kmod_device.h"
 #include "cli/open/list_file.h"
+#include "filter/live.h"
 #include "ops/image_file.h"
 #include "util/clock.h"
 #include "util/input.h"
@@ -263,6 +264,29 @@ int filter_ref_change(const char *argument, u64 wait_ms,
 int filter_ref_load(struct filter_ref *ref)
 {
 	return ref->type->load ? ref->type->load(ref) : 0;
+}
+
+int filter_ref_copy_live(struct filter_ref *ref)
+{
+	struct baleen_filter image;
+	struct baleen_error error;
+
+	if (baleen_filter_snapshot(&ref->filter, &image, &error))
+		return complain("%s: %s", ref->argument, error.text);
+	baleen_filter_free(&ref->filter);
+	ref->filter = image;
+	return 0;
+}
+
+int filter_ref_copy(struct filter_ref *ref)
+{
+	int err = filter_ref_load(ref);
+
+	if (!err && ref->filter.is_mapped)
+		err = filter_ref_copy_live(ref);
+	if (!err)
+		baleen_live_repair(&ref->filter);
+	return err;
 }
 
 bool filter_ref_is_live(const struct filter_ref *ref)

@@ -57,6 +57,11 @@ int filter_ref_load(struct filter_ref *ref);
 /* Are packets judged by it? */
 bool filter_ref_is_live(const struct filter_ref *ref);
 
+/* The same, and no view of a live map from then on, but a copy in memory in which the moves of
+ * killed writers are finished.
+ */
+int filter_ref_copy(struct filter_ref *ref);
+
 /* Is it a rule that is derived anew of what it is made of? */
 bool filter_ref_is_derived(struct filter_ref *ref);
 

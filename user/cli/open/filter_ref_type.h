@@ -124,6 +124,9 @@ extern const struct filter_ref_type filter_ref_file, filter_ref_xdp, filter_ref_
 
 #define BY_OTHERS "other commands have been changing it"
 
+/* Replaces the view of a live map by an image of it; 0, or EXIT_FAILED after a message. */
+int filter_ref_copy_live(struct filter_ref *ref);
+
 /* Locks @fd once no other command has it; 0, or EXIT_FAILED after a message that says
  * by whom it is held.
  */

@@ -9,19 +9,6 @@
 #include "cli/open/guard.h"
 #include "filter/recent.h"
 
-/* Replaces the view of a live map by an image of it. */
-static int copy_live(struct filter_ref *ref)
-{
-	struct baleen_filter image;
-	struct baleen_error error;
-
-	if (baleen_filter_snapshot(&ref->filter, &image, &error))
-		return complain("%s: %s", ref->argument, error.text);
-	baleen_filter_free(&ref->filter);
-	ref->filter = image;
-	return 0;
-}
-
 static int read_rule(struct filter_ref *ref, struct baleen_list *list, struct list_options *options)
 {
 	const char *device = ref->device, *rule = ref->rule;
@@ -46,7 +33,7 @@ static int read_rule(struct filter_ref *ref, struct baleen_list *list, struct li
 			complain("%s", error.text);
 	}
 	if (!err && copies)
-		err = copy_live(ref);
+		err = filter_ref_copy_live(ref);
 	baleen_xdp_close(&xdp);
 	return err ? EXIT_FAILED : 0;
 }
@@ -70,10 +57,10 @@ static int find_rule(struct filter_ref *ref)
 		return complain("%s: the filter is not in force here (%s)", ref->device,
 				baleen_attach_status_text(xdp->attach_status));
 	ref->index = index;
-	if (baleen_xdp_map_rule_writable(xdp, index, &ref->filter, &error))
+	if (baleen_xdp_map_rule(xdp, index, &ref->filter, &error))
 		return complain("%s", error.text);
 	/* Recent changes are of the state; without, they become part of another image. */
-	return baleen_recent_is_empty(&ref->filter) ? 0 : copy_live(ref);
+	return baleen_recent_is_empty(&ref->filter) ? 0 : filter_ref_copy_live(ref);
 }
 
 static int lock_rule(struct filter_ref *ref)
@@ -105,52 +92,8 @@ static const char *never_path_of(const struct filter_ref *ref)
 	return ref->session->has_state ? ref->session->plan.rules.never_path : NULL;
 }
 
-static int guard_keys(const struct filter_ref *ref, const struct baleen_filter *keys,
-		      enum baleen_set_op op, bool is_forced)
-{
-	const struct baleen_xdp *xdp = xdp_of(ref);
-	struct baleen_ruleset ruleset;
-
-	baleen_ruleset_from_config(&xdp->config, &ruleset);
-	return guard_host(&(struct baleen_lockout_check){ .device = xdp->device,
-							  .ruleset = &ruleset,
-							  .xdp = xdp,
-							  .delta = keys,
-							  .changed = ref->index,
-							  .op = op,
-							  .never_path = never_path_of(ref),
-							  .sessions = sessions_of(ref) },
-			  NULL, is_forced);
-}
-
-static int guard_image(const struct filter_ref *ref, const struct baleen_filter *filter,
-		       bool is_forced)
-{
-	const struct baleen_xdp *xdp = xdp_of(ref);
-	struct baleen_ruleset ruleset;
-
-	baleen_ruleset_from_config(&xdp->config, &ruleset);
-	ruleset.rule[ref->index].filter = filter;
-	return guard_host(&(struct baleen_lockout_check){ .device = xdp->device,
-							  .ruleset = &ruleset,
-							  .xdp = xdp,
-							  .is_update = true,
-							  .never_path = never_path_of(ref),
-							  .sessions = sessions_of(ref) },
-			  NULL, is_forced);
-}
-
-static int change_rule(struct filter_ref *ref, const struct baleen_list *list,
-		       enum baleen_set_op op, bool exist, struct baleen_noop_keys *noop,
-		       u64 *n_changed)
-{
-	if (!ref->filter.is_mapped)
-		return -ENOSPC;
-	return baleen_change_in_place(&ref->filter, list, op, n_changed);
-}
-
 /* The rule of the state; NULL when it has none. */
-static struct baleen_stored_rule *stored_rule(struct filter_ref *ref)
+static struct baleen_stored_rule *stored_rule(const struct filter_ref *ref)
 {
 	struct baleen_stored_rules *rules = &ref->session->plan.rules;
 	int index = -ENOENT;
@@ -159,6 +102,61 @@ static struct baleen_stored_rule *stored_rule(struct filter_ref *ref)
 		index = baleen_rule_store_find_rule(
 			rules, xdp_of(ref)->config.rule[ref->index].image.name);
 	return index < 0 ? NULL : &rules->rule[index];
+}
+
+static int guard_keys(const struct filter_ref *ref, const struct baleen_filter *keys,
+		      enum baleen_set_op op, bool is_forced)
+{
+	const struct baleen_xdp *xdp = xdp_of(ref);
+	struct baleen_ruleset ruleset;
+	const struct baleen_lockout_check check = { .device = xdp->device,
+						    .ruleset = &ruleset,
+						    .xdp = xdp,
+						    .delta = keys,
+						    .changed = ref->index,
+						    .op = op,
+						    .never_path = never_path_of(ref),
+						    .sessions = sessions_of(ref) };
+
+	baleen_ruleset_from_config(&xdp->config, &ruleset);
+	/* Here already, so that --dry-run is told. */
+	return guard_never(&check) ? EXIT_FAILED : guard_host(&check, NULL, is_forced);
+}
+
+static int guard_image(const struct filter_ref *ref, const struct baleen_filter *filter,
+		       bool is_forced)
+{
+	const struct baleen_xdp *xdp = xdp_of(ref);
+	struct baleen_ruleset ruleset;
+
+	const struct baleen_lockout_check check = { .device = xdp->device,
+						    .ruleset = &ruleset,
+						    .xdp = xdp,
+						    .is_update = true,
+						    .never_path = never_path_of(ref),
+						    .sessions = sessions_of(ref) };
+
+	baleen_ruleset_from_config(&xdp->config, &ruleset);
+	ruleset.rule[ref->index].filter = filter;
+	/* A filter that is derived is without what is never dropped, and nobody would be told. */
+	if (stored_rule(ref) && guard_never(&check))
+		return EXIT_FAILED;
+	return guard_host(&check, NULL, is_forced);
+}
+
+static int change_rule(struct filter_ref *ref, const struct baleen_list *list,
+		       enum baleen_set_op op, bool exist, struct baleen_noop_keys *noop,
+		       u64 *n_changed)
+{
+	struct baleen_error error;
+	int err;
+
+	if (!ref->filter.is_mapped)
+		return -ENOSPC;
+	err = baleen_device_session_change(ref->session, ref->index, list, op, n_changed, &error);
+	if (!err || err == -ENOSPC || err == -EOPNOTSUPP || err == -ENOMEM)
+		return err;
+	return complain("%s", error.text);
 }
 
 static bool is_derived(struct filter_ref *ref)

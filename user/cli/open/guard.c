@@ -4,7 +4,6 @@
 
 #include "cli/open/guard.h"
 #include "cli/open/list_file.h"
-#include "key/key_spec.h"
 
 /* --- false positives --------------------------------------------------------- */
 
@@ -12,9 +11,6 @@ int guard_rate(const char *name, u32 action, const struct baleen_filter *filter,
 {
 	struct baleen_error error;
 
-	/* A key that no packet has is refused elsewhere, whatever the rate. */
-	if (baleen_key_spec_refuse(filter->image.key_spec))
-		return 0;
 	if (!baleen_gate_rate(name, action, filter, accept_fpp, "--accept-fpp", &error))
 		return 0;
 	return complain("%s", error.text);
@@ -28,6 +24,15 @@ int guard_rates(const struct rules *rules, double accept_fpp)
 		err = guard_rate(rules->rule[i].name, rules->rule[i].action,
 				 &rules->rule[i].ref.filter, accept_fpp);
 	return err;
+}
+
+/* --- what is never dropped --------------------------------------------------- */
+
+int guard_never(const struct baleen_lockout_check *check)
+{
+	struct baleen_error error;
+
+	return baleen_gate_never(check, &error) ? complain("%s", error.text) : 0;
 }
 
 /* --- what would cut the host off ------------------------------------------- */
@@ -62,8 +67,6 @@ int guard_host(const struct baleen_lockout_check *check, const struct rules *rul
 	struct baleen_error error;
 	int err = 0;
 
-	if (baleen_gate_never(check, &error))
-		return complain("%s: %s: nothing changed", check->device, error.text);
 	if (baleen_lockout_find(check, &found, &error))
 		return is_forced ? 0 : complain("%s", error.text);
 	for (size_t i = 0; i < found.n && i < MAX_NAMED; i++)
@@ -88,7 +91,6 @@ int guard_conf(const char *device, const struct baleen_stored_rules *rules,
 							  .ruleset = ruleset,
 							  .xdp = xdp,
 							  .is_update = true,
-							  .takes_out_never = ~0u,
 							  .sessions = rules->guard_sessions },
 			  NULL, force);
 }

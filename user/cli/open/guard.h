@@ -18,6 +18,11 @@ int guard_rate(const char *name, u32 action, const struct baleen_filter *filter,
 /* guard_rate() of each rule. */
 int guard_rates(const struct rules *rules, double accept_fpp);
 
+/* 0, or EXIT_FAILED after naming an address of the never-drop list that would be dropped. What
+ * goes live by XDP is asked about by those who put it there.
+ */
+int guard_never(const struct baleen_lockout_check *check);
+
 /* 0, or EXIT_FAILED after naming each address of the host that would be dropped, with its
  * entry and line when @rules has the rule; that may be NULL. When it is forced, these are
  * warnings.

@@ -107,15 +107,17 @@ static int guard(const struct baleen_kmod_rules *now, const struct baleen_rulese
 		 const struct rules *rules, bool is_forced)
 {
 	struct whole whole;
+	const struct baleen_lockout_check check = { .device = now->device,
+						    .ruleset = &whole.ruleset };
 	int err;
 
 	if (ruleset->dry_run)
 		return 0;
 	if (read_whole(now, ruleset, &whole))
 		return EXIT_FAILED;
-	err = guard_host(&(struct baleen_lockout_check){ .device = now->device,
-							 .ruleset = &whole.ruleset },
-			 rules, is_forced);
+	err = guard_never(&check);
+	if (!err)
+		err = guard_host(&check, rules, is_forced);
 	free_whole(&whole);
 	return err;
 }
@@ -150,22 +152,24 @@ static int guard_each(const struct baleen_kmod_rules *now, const struct baleen_r
 {
 	struct baleen_host host = { 0 };
 	struct whole whole;
+	struct baleen_lockout_check check = {
+		.device = now->device,
+		.ruleset = &whole.ruleset,
+		.delta = asked->filter,
+		.op = asked->op,
+		.host = &host,
+	};
 	int err = 0;
 
 	if (read_whole(now, ruleset, &whole))
 		return EXIT_FAILED;
-	for (u32 i = 0; i < now->n_rules && !err; i++)
-		if (asks(now, i, asked->kmod))
-			err = guard_host(
-				&(struct baleen_lockout_check){
-					.device = now->device,
-					.ruleset = &whole.ruleset,
-					.delta = asked->filter,
-					.changed = i,
-					.op = asked->op,
-					.host = &host,
-				},
-				NULL, false);
+	for (check.changed = 0; check.changed < now->n_rules && !err; check.changed++) {
+		if (!asks(now, check.changed, asked->kmod))
+			continue;
+		err = guard_never(&check);
+		if (!err)
+			err = guard_host(&check, NULL, false);
+	}
 	baleen_host_free(&host);
 	free_whole(&whole);
 	return err;
@@ -218,6 +222,17 @@ int kmod_guard_image(const struct kmod_filter *kmod, const struct baleen_filter 
 
 /* --- the change ------------------------------------------------------------ */
 
+static int guard_rates_of(const struct baleen_ruleset *after, const struct list_options *lists)
+{
+	int err = 0;
+
+	for (u32 i = 0; lists && i < after->n_rules && !err; i++)
+		if (after->rule[i].filter)
+			err = guard_rate(after->rule[i].name, after->rule[i].action,
+					 after->rule[i].filter, lists->accept_fpp);
+	return err;
+}
+
 static int check_keys(const struct baleen_kmod_rules *now, const struct baleen_ruleset *ruleset)
 {
 	u32 key_spec[BALEEN_MAX_RULES];
@@ -239,7 +254,7 @@ static int try_edit(const struct baleen_kmod_rules *now, struct device_edit *edi
 
 	baleen_ruleset_from_kmod(now, after);
 	if (edit->edit(now, after, edit->data) || refuse_sampling(now->device, after) ||
-	    check_keys(now, after) ||
+	    check_keys(now, after) || guard_rates_of(after, edit->lists) ||
 	    (!edit->is_unguarded && guard(now, after, edit->rules, edit->is_forced)))
 		return EXIT_FAILED;
 	if (edit->is_trial)

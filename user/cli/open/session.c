@@ -122,6 +122,7 @@ struct baleen_rule_source rule_source(const struct filter_ref *ref,
 					    .skips_bad = lists->skip_bad,
 					    .allows_empty = lists->allow_empty,
 					    .accept_fpp = lists->accept_fpp,
+					    .mend = "--accept-fpp",
 					    .build = &lists->build };
 }
 
@@ -133,8 +134,10 @@ static void list_sources(const struct rules *rules, const struct list_options *l
 		sources->source[i] = rule_source(&rules->rule[i].ref, lists);
 		sources->source[i].is_any = is_any_argument(&rules->rule[i]);
 		sources->source[i].bans = rules->rule[i].bans;
-		if (rules->rule[i].accept_fpp > 0)
+		if (rules->rule[i].accept_fpp > 0) {
 			sources->source[i].accept_fpp = rules->rule[i].accept_fpp;
+			sources->source[i].mend = "when it was saved";
+		}
 		sources->source[i].removes_special = rules->rule[i].special == SPECIAL_REMOVE;
 		sources->source[i].keeps_special = rules->rule[i].special == SPECIAL_MEANT;
 	}
@@ -200,18 +203,21 @@ int session_put(struct baleen_device_session *session, const struct baleen_rules
 	return 0;
 }
 
-int session_create(struct baleen_device_session *session, const char *device,
-		   const struct baleen_ruleset *ruleset, enum baleen_mode mode,
-		   enum baleen_attach_type attach_type, const struct rules *rules,
-		   const struct list_options *lists)
+int session_attach(struct baleen_device_attach *attach, const struct rules *rules,
+		   const struct list_options *lists, struct baleen_attempts *attempts)
 {
 	struct baleen_rule_sources sources;
 	struct baleen_error error;
+	int err;
 
-	if (refuse_shape(rules, lists))
+	if (!attach->is_forgetful && refuse_shape(rules, lists))
 		return EXIT_FAILED;
 	list_sources(rules, lists, &sources);
-	return finish(baleen_device_session_create(session, device, ruleset, mode, attach_type,
-						   &sources, &error),
-		      &error);
+	attach->sources = &sources;
+	err = baleen_device_session_attach(attach, attempts, &error);
+	attach->sources = NULL;
+	for (u32 i = 0; i < attempts->n_failed; i++)
+		complain("%s: %s failed: %s", attach->device, attempts->failed[i].what,
+			 attempts->failed[i].reason);
+	return finish(err, &error);
 }

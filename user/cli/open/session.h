@@ -43,12 +43,10 @@ struct baleen_rule_source rule_source(const struct filter_ref *ref,
 int session_put(struct baleen_device_session *session, const struct baleen_ruleset *ruleset,
 		const struct rules *rules, const struct list_options *lists);
 
-/* Makes the state of a device that is about to be attached by hand, so that it is there
- * when the filter is; 0, or EXIT_FAILED after a message.
+/* Attaches by hand what came from @rules, and says which ways of attaching failed; 0, or
+ * EXIT_FAILED after a message. @attach: all but its sources.
  */
-int session_create(struct baleen_device_session *session, const char *device,
-		   const struct baleen_ruleset *ruleset, enum baleen_mode mode,
-		   enum baleen_attach_type attach_type, const struct rules *rules,
-		   const struct list_options *lists);
+int session_attach(struct baleen_device_attach *attach, const struct rules *rules,
+		   const struct list_options *lists, struct baleen_attempts *attempts);
 
 #endif /* BALEEN_CLI_SESSION_H */

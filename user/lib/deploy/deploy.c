@@ -220,3 +220,26 @@ int baleen_deploy_restore(struct baleen_deploy *deploy, struct baleen_attempts *
 	baleen_deploy_step_free(&step);
 	return err;
 }
+
+int baleen_deploy_refresh(const char *device, bool force, u32 *old_id, u32 *id,
+			  struct baleen_error *error)
+{
+	struct baleen_deploy followed;
+	struct baleen_ruleset ruleset;
+	struct baleen_xdp xdp;
+	int err;
+
+	if (!baleen_deploy_open(&followed, device, BALEEN_LOCK_TIMEOUT_MS, NULL))
+		baleen_deploy_close(&followed);
+	err = baleen_xdp_open(&xdp, device, true, error);
+	if (err)
+		return err;
+	*old_id = xdp.program_id;
+	if (force || !baleen_xdp_is_current(&xdp)) {
+		baleen_ruleset_from_config(&xdp.config, &ruleset);
+		err = baleen_xdp_update(&xdp, &ruleset, error);
+	}
+	*id = xdp.program_id;
+	baleen_xdp_close(&xdp);
+	return err;
+}

@@ -176,4 +176,20 @@ int baleen_deploy_put(struct baleen_deploy *deploy, const struct baleen_deploy_p
 int baleen_deploy_restore(struct baleen_deploy *deploy, struct baleen_attempts *attempts,
 			  struct baleen_error *error);
 
+/**
+ * baleen_deploy_refresh() - the program of this release for what another attached
+ * @device: name of the device
+ * @force: also in place of this release's
+ * @old_id: filled in: id of its program before
+ * @id: filled in: id of its program now; the same when it was this release's already
+ * @error: filled in on failure
+ *
+ * The device follows its state first, an edited never-drop list included; one that cannot be
+ * opened is no reason to keep an old program.
+ *
+ * Return: 0; as baleen_xdp_open() and baleen_xdp_update().
+ */
+int baleen_deploy_refresh(const char *device, bool force, u32 *old_id, u32 *id,
+			  struct baleen_error *error);
+
 #endif /* BALEEN_DEPLOY_H */

@@ -1,22 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* A device that is changed by hand, with the state of its rules. */
 #include <errno.h>
-#include <limits.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "deploy/conf.h"
 #include "deploy/device_session.h"
 #include "deploy/gate_live.h"
 #include "deploy/protect.h"
-#include "state/feed_judge.h"
-#include "util/fd.h"
+#include "ops/change.h"
 #include "util/shell.h"
-#include "util/write_file.h"
 
 /* --- opening --------------------------------------------------------------- */
 
@@ -82,190 +76,12 @@ void baleen_device_session_close(struct baleen_device_session *session)
 	*session = (struct baleen_device_session){ 0 };
 }
 
-/* --- feeds ----------------------------------------------------------------- */
-
-static bool is_kept_as_image(const struct baleen_rule_source *source)
-{
-	return !source->is_list || source->build->like;
-}
-
-/* A path that means the same from every directory. */
-static int name_source(const char *path, char *name, struct baleen_error *error)
-{
-	char real[PATH_MAX];
-
-	if (strcmp(path, "-") && realpath(path, real))
-		path = real;
-	if (strlen(path) >= BALEEN_SOURCE_BYTES)
-		return baleen_fail(error, ENAMETOOLONG,
-				   "%.40s...: the path is too long to be remembered", path);
-	strcpy(name, path);
-	return 0;
-}
-
-/* The image itself, for what was no list or is built like another image. */
-static int image_fd(const struct baleen_rule_source *source, struct baleen_error *error)
-{
-	int fd = memfd_create("baleen-image", MFD_CLOEXEC);
-	int err = fd < 0 ? -errno :
-			   baleen_write_all(fd, source->filter->bytes, source->filter->n_bytes);
-
-	if (!err)
-		return fd;
-	baleen_close_fd(&fd);
-	return baleen_fail(error, -err, "%s: cannot keep the image: %s", source->path,
-			   strerror(-err));
-}
-
-/* Appends to a text of so many bytes, with a newline between. */
-static bool append_line(char *text, size_t bytes, const char *line)
-{
-	size_t used = strlen(text);
-	int n = snprintf(text + used, bytes - used, "%s%s", used ? "\n" : "", line);
-
-	return n >= 0 && (size_t)n < bytes - used;
-}
-
-static int describe_table(struct baleen_feed *feed, const struct baleen_csv_options *csv,
-			  struct baleen_error *error)
-{
-	struct baleen_feed_source *wanted = &feed->wanted;
-	bool fits =
-		append_line(wanted->column, sizeof(wanted->column), csv->column ? csv->column : "");
-
-	for (u32 i = 0; i < csv->n_where; i++)
-		fits &= append_line(wanted->where, sizeof(wanted->where), csv->where[i]);
-	feed->format = BALEEN_FEED_CSV;
-	wanted->delimiter = csv->delimiter;
-	if (fits)
-		return 0;
-	return baleen_fail(error, ENAMETOOLONG,
-			   "%s: --column and --where are too long to be remembered",
-			   wanted->source);
-}
-
-static int describe_feed(struct baleen_feed *feed, const char *rule,
-			 const struct baleen_rule_source *source, struct baleen_error *error)
-{
-	const struct baleen_image *image = &source->filter->image;
-	/* An image from elsewhere may not tell. */
-	u64 n_written = image->n_listed - image->n_covered;
-	bool is_image = is_kept_as_image(source);
-	int err;
-
-	*feed = (struct baleen_feed){ .format = is_image ? BALEEN_FEED_IMAGE : BALEEN_FEED_LIST,
-				      .received_ms = baleen_now_ms(),
-				      .n_bytes = is_image ? source->filter->n_bytes : 0,
-				      .n_entries = n_written ?: image->n_entries };
-	feed->checked_ms = feed->confirmed_ms = feed->received_ms;
-	snprintf(feed->rule, sizeof(feed->rule), "%s", rule);
-	err = name_source(source->path, feed->wanted.source, error);
-	if (err)
-		return err;
-	feed->wanted.skip_bad = source->skips_bad;
-	if (is_image || !baleen_csv_is_wanted(source->csv))
-		return 0;
-	return describe_table(feed, source->csv, error);
-}
-
-/* Entries of a list that the rule takes out as protected. */
-static int count_protected(struct baleen_device_session *session, const struct baleen_feed *feed,
-			   int fd, const struct baleen_stored_rule *rule,
-			   struct baleen_error *error)
-{
-	struct baleen_protected_set set = { 0 };
-	struct baleen_list list = { 0 };
-	/* The user has named it. */
-	const struct baleen_list_reader reader = { .is_private = false };
-	int err = baleen_feed_read(fd, feed->wanted.source, &feed->wanted, rule->key_spec, &reader,
-				   &list, error);
-
-	if (!err)
-		err = baleen_protected_load(&session->deploy.state, &set, error);
-	for (u32 role = 0; role < BALEEN_N_WITHHELD && !err; role++) {
-		struct baleen_protected first;
-		u64 n = 0;
-
-		if (baleen_protected_of_feeds(rule, role) &&
-		    baleen_protected_meets(&set, role, &list, &n, &first))
-			err = baleen_no_memory(error);
-		if (!err && n && !session->n_protected)
-			session->first_protected = first;
-		session->n_protected += n;
-	}
-	baleen_protected_free(&set);
-	baleen_list_free(&list);
-	return err;
-}
-
-/* Says how many entries the rule takes out, and refuses a source of which nothing is left,
- * unless it is what is left of the rule itself.
- */
-static int count_removed(struct baleen_device_session *session, struct baleen_feed *feed, int fd,
-			 const struct baleen_rule_source *source, struct baleen_error *error)
-{
-	int index = baleen_rule_store_find_rule(&session->plan.rules, feed->rule);
-	const struct baleen_stored_rule *rule = &session->plan.rules.rule[index < 0 ? 0 : index];
-	struct baleen_feed_version version = { .feed = *feed, .fd = fd, .is_public = true };
-	bool is_of_rule = !source->is_list && !source->fd;
-	int err;
-
-	if (is_of_rule || index < 0)
-		return 0;
-	err = source->is_list && baleen_protected_applies(rule) ?
-		      count_protected(session, feed, fd, rule, error) :
-		      0;
-	if (err || !baleen_rule_removes_special(rule))
-		return err;
-	err = baleen_feed_judge(&session->deploy.state, rule, NULL, false, &version, error);
-	if (err)
-		return err;
-	if (version.feed.n_special && !version.now.n_entries && !source->allows_empty)
-		return baleen_fail(
-			error, ENODATA,
-			"%.600s: not a single key outside of special-purpose ranges, which rule "
-			"'%s' takes out: refused (--allow-empty takes it, 'special keep' %s keeps "
-			"them)",
-			source->path, feed->rule,
-			rule->guards_feeds ? "in the configuration" : "behind a rule");
-	session->n_special += version.feed.n_special;
-	*feed = version.feed;
-	return 0;
-}
-
-int baleen_device_session_add_feed(struct baleen_device_session *session, const char *rule,
-				   const struct baleen_rule_source *source,
-				   struct baleen_error *error)
-{
-	/* An image file is copied from where it is, not by way of memory. */
-	bool is_made = is_kept_as_image(source) && (source->is_list || !source->fd);
-	struct baleen_feed feed;
-	int fd, err;
-
-	if (!session->has_state)
-		return 0;
-	err = describe_feed(&feed, rule, source, error);
-	if (err)
-		return err;
-	fd = is_made ? image_fd(source, error) : source->fd;
-	if (fd < 0)
-		return fd;
-	err = count_removed(session, &feed, fd, source, error);
-	if (!err)
-		err = baleen_feeds_put(&session->deploy.state, &feed, error);
-	if (!err)
-		err = baleen_feed_accept(&session->deploy.state, &feed, fd, error);
-	if (is_made)
-		close(fd);
-	return err;
-}
+/* --- rules ----------------------------------------------------------------- */
 
 static int forget_feed(const struct baleen_feed *feed, void *state)
 {
 	return baleen_feeds_remove(state, feed->id, NULL);
 }
-
-/* --- rules ----------------------------------------------------------------- */
 
 /* The new source of a rule; NULL for a rule that stays. */
 static const struct baleen_rule_source *find_source(const struct baleen_rule_sources *sources,
@@ -386,14 +202,65 @@ static int put_plan(struct baleen_device_session *session, struct baleen_error *
 	return err == TRIED ? 0 : err;
 }
 
+/* The door for filters that were typed, or made of live ones. */
+static int ask_gate(struct baleen_lockout_check *check, const struct baleen_rule_sources *sources,
+		    struct baleen_error *error)
+{
+	const struct baleen_ruleset *ruleset = check->ruleset;
+	int err = 0;
+
+	for (u32 i = 0; i < ruleset->n_rules && !err; i++) {
+		const struct baleen_ruleset_rule *rule = &ruleset->rule[i];
+		const struct baleen_rule_source *source =
+			rule->filter ? find_source(sources, rule) : NULL;
+
+		if (source)
+			err = baleen_gate_rate(rule->name, rule->action, rule->filter,
+					       source->accept_fpp, source->mend, error);
+		else if (rule->filter && rule->live != BALEEN_RULE_NEW)
+			check->made_of_live |= 1u << i;
+	}
+	return err ? err : baleen_gate_never(check, error);
+}
+
+/* A configured rule takes out of its lists what is never dropped. */
+static bool takes_out_never(const struct baleen_stored_rules *rules,
+			    const struct baleen_ruleset_rule *rule,
+			    const struct baleen_rule_sources *sources)
+{
+	const struct baleen_rule_source *source = rule->filter ? find_source(sources, rule) : NULL;
+	int stored = baleen_rule_store_find_rule(rules, rule->name);
+
+	return source && source->is_list && stored >= 0 && rules->rule[stored].guards_feeds;
+}
+
+static int ask_gate_to_put(const struct baleen_device_session *session,
+			   const struct baleen_ruleset *ruleset,
+			   const struct baleen_rule_sources *sources, struct baleen_error *error)
+{
+	const struct baleen_stored_rules *rules = &session->plan.rules;
+	struct baleen_lockout_check check = { .device = session->deploy.xdp.device,
+					      .ruleset = ruleset,
+					      .xdp = &session->deploy.xdp };
+
+	if (session->has_state)
+		check.never_path = rules->never_path;
+	for (u32 i = 0; session->has_state && i < ruleset->n_rules; i++)
+		if (takes_out_never(rules, &ruleset->rule[i], sources))
+			check.takes_out_never |= 1u << i;
+	return ask_gate(&check, sources, error);
+}
+
 int baleen_device_session_put(struct baleen_device_session *session,
 			      const struct baleen_ruleset *ruleset,
 			      const struct baleen_rule_sources *sources, struct baleen_error *error)
 {
 	struct baleen_xdp *xdp = &session->deploy.xdp;
 	u32 key_spec[BALEEN_MAX_RULES];
-	int err;
+	int err = ask_gate_to_put(session, ruleset, sources, error);
 
+	if (err)
+		return err;
 	if (!session->has_state)
 		return session->is_trial ? baleen_ruleset_check(ruleset, error) :
 					   baleen_xdp_update(xdp, ruleset, error);
@@ -403,6 +270,43 @@ int baleen_device_session_put(struct baleen_device_session *session,
 	if (!err)
 		err = set_rules(session, ruleset, sources, error);
 	return err ? err : put_plan(session, error);
+}
+
+/* --- in place -------------------------------------------------------------- */
+
+static int ask_gate_to_change(const struct baleen_device_session *session, u32 index,
+			      const struct baleen_list *keys, enum baleen_set_op op,
+			      struct baleen_error *error)
+{
+	const struct baleen_build_options options = { .key_spec = keys->key_spec,
+						      .kind = BALEEN_KIND_CUCKOO };
+	struct baleen_ruleset ruleset;
+	struct baleen_filter delta;
+	const struct baleen_lockout_check check = { .device = session->deploy.xdp.device,
+						    .ruleset = &ruleset,
+						    .delta = &delta,
+						    .changed = index,
+						    .op = op };
+	int err = baleen_build(keys, &options, &delta, error);
+
+	if (err)
+		return err;
+	baleen_ruleset_from_config(&session->deploy.xdp.config, &ruleset);
+	err = baleen_gate_never(&check, error);
+	baleen_filter_free(&delta);
+	return err;
+}
+
+int baleen_device_session_change(struct baleen_device_session *session, u32 index,
+				 const struct baleen_list *keys, enum baleen_set_op op,
+				 u64 *n_changed, struct baleen_error *error)
+{
+	struct baleen_filter *live;
+	int err = ask_gate_to_change(session, index, keys, op, error);
+
+	if (!err)
+		err = baleen_xdp_live_rule(&session->deploy.xdp, index, &live, error);
+	return err ? err : baleen_change_in_place(live, keys, op, n_changed);
 }
 
 /* --- attach ---------------------------------------------------------------- */
@@ -463,38 +367,45 @@ static int create_state(struct baleen_rule_store *state, const char *device, boo
 	return err;
 }
 
-int baleen_device_session_create(struct baleen_device_session *session, const char *device,
-				 const struct baleen_ruleset *ruleset, enum baleen_mode mode,
-				 enum baleen_attach_type attach_type,
-				 const struct baleen_rule_sources *sources,
-				 struct baleen_error *error)
+/* Nothing of a state when a filter is there: to attach will say so. */
+static int create_session(struct baleen_device_session *session,
+			  const struct baleen_device_attach *attach, struct baleen_error *error)
 {
 	struct baleen_rule_store *state = &session->deploy.state;
 	bool is_there = false;
-	int err;
+	int err = create_state(state, attach->device, &is_there, error);
 
-	*session = (struct baleen_device_session){ 0 };
-	err = create_state(state, device, &is_there, error);
 	if (err || is_there)
 		return err;
 	session->has_state = true;
-	session->plan.rules.mode = mode;
-	session->plan.rules.attach_type = attach_type;
+	session->plan.rules.mode = attach->mode;
+	session->plan.rules.attach_type = attach->attach_type;
 	baleen_conf_never_path(session->plan.rules.never_path,
 			       sizeof(session->plan.rules.never_path));
 	err = baleen_rule_store_begin(state, error);
 	if (!err)
-		err = set_rules(session, ruleset, sources, error);
-	if (!err)
-		err = baleen_rule_store_commit(state, error);
-	if (err)
-		baleen_device_session_undo(session);
-	return err;
+		err = set_rules(session, attach->ruleset, attach->sources, error);
+	return err ? err : baleen_rule_store_commit(state, error);
 }
 
-void baleen_device_session_undo(struct baleen_device_session *session)
+int baleen_device_session_attach(const struct baleen_device_attach *attach,
+				 struct baleen_attempts *attempts, struct baleen_error *error)
 {
-	if (session->has_state)
-		baleen_rule_store_remove(&session->deploy.state);
-	*session = (struct baleen_device_session){ 0 };
+	struct baleen_lockout_check check = { .device = attach->device,
+					      .ruleset = attach->ruleset };
+	struct baleen_device_session session = { 0 };
+	int err;
+
+	memset(attempts, 0, sizeof(*attempts));
+	err = ask_gate(&check, attach->sources, error);
+	if (!err && !attach->is_forgetful)
+		err = create_session(&session, attach, error);
+	if (!err)
+		err = baleen_xdp_attach(attach->device, attach->ruleset, attach->mode,
+					attach->attach_type, attempts, error);
+	if (err && session.has_state)
+		baleen_rule_store_remove(&session.deploy.state);
+	else
+		baleen_device_session_close(&session);
+	return err;
 }

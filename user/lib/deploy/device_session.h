@@ -49,6 +49,7 @@ struct baleen_device_session {
  * @skips_bad: bad lines were passed over
  * @allows_empty: nothing need be left of it without special-purpose ranges
  * @accept_fpp: false positive rate that its rule may come to
+ * @mend: option or command that accepts more
  * @build: kind, rate and capacity of what is derived of it later; a list that was built
  *         like another image is kept as an image
  */
@@ -65,6 +66,7 @@ struct baleen_rule_source {
 	bool skips_bad;
 	bool allows_empty;
 	double accept_fpp;
+	const char *mend;
 	const struct baleen_build_options *build;
 };
 
@@ -133,7 +135,10 @@ int baleen_device_session_add_feed(struct baleen_device_session *session, const 
  *           entries stay. NULL for none
  * @error: filled in on failure
  *
- * Return: 0 or a negative errno.
+ * Without a state, a filter that has no source is one made of the live one.
+ *
+ * Return: 0; -EPERM for a filter that would drop what is never dropped, or errs more often than
+ * its source accepts; another negative errno.
  */
 int baleen_device_session_put(struct baleen_device_session *session,
 			      const struct baleen_ruleset *ruleset,
@@ -141,30 +146,52 @@ int baleen_device_session_put(struct baleen_device_session *session,
 			      struct baleen_error *error);
 
 /**
- * baleen_device_session_create() - the state of a device that is about to be attached
- * @session: filled in; close with baleen_device_session_close(), or with
- *           baleen_device_session_undo() when the device could not be attached. Without a
- *           state when the device has a filter already: to attach will say so
+ * baleen_device_session_change() - change the live filter of a rule without a state, in place
+ * @session: opened, without a state
+ * @index: index of the rule
+ * @keys: a finished list of its key, without exceptions
+ * @op: BALEEN_SET_UNION or BALEEN_SET_DIFFERENCE
+ * @n_changed: keys that were added or taken out; untouched on failure
+ * @error: filled in on failure
+ *
+ * Return: 0; -EPERM for keys that are never dropped; -ENOSPC or -EOPNOTSUPP when this must be
+ * built aside; another negative errno.
+ */
+int baleen_device_session_change(struct baleen_device_session *session, u32 index,
+				 const struct baleen_list *keys, enum baleen_set_op op,
+				 u64 *n_changed, struct baleen_error *error);
+
+/**
+ * struct baleen_device_attach - rules for a device that has none
  * @device: name of the device
- * @ruleset: its rules
+ * @ruleset: its rules, all with a filter
  * @mode: XDP mode
  * @attach_type: XDP attach type
  * @sources: of the rules
- * @error: filled in on failure
- *
- * Return: 0 or a negative errno.
+ * @is_forgetful: without a state
  */
-int baleen_device_session_create(struct baleen_device_session *session, const char *device,
-				 const struct baleen_ruleset *ruleset, enum baleen_mode mode,
-				 enum baleen_attach_type attach_type,
-				 const struct baleen_rule_sources *sources,
-				 struct baleen_error *error);
+struct baleen_device_attach {
+	const char *device;
+	const struct baleen_ruleset *ruleset;
+	enum baleen_mode mode;
+	enum baleen_attach_type attach_type;
+	const struct baleen_rule_sources *sources;
+	bool is_forgetful;
+};
 
 /**
- * baleen_device_session_undo() - remove the state that was created
- * @session: created
+ * baleen_device_session_attach() - put rules on a device by hand
+ * @attach: what and where
+ * @attempts: filled in also on failure
+ * @error: filled in on failure: nothing is on
+ *
+ * The state is on disk before the filter is there, so no filter lacks its own.
+ *
+ * Return: 0; -EPERM for a filter that would drop what is never dropped, or errs more often than
+ * its source accepts; as baleen_xdp_attach(); another negative errno.
  */
-void baleen_device_session_undo(struct baleen_device_session *session);
+int baleen_device_session_attach(const struct baleen_device_attach *attach,
+				 struct baleen_attempts *attempts, struct baleen_error *error);
 
 /**
  * baleen_device_session_forget() - forget the state of a device that is not attached

@@ -13,8 +13,30 @@
 
 /* --- what is never dropped -------------------------------------------------- */
 
-static int check_filter(const char *path, const char *rule, const struct baleen_filter *filter,
-			const struct baleen_list *never, struct baleen_error *error)
+/* Leave out what comes in no more, since the live filter of the rule has it. */
+static int subtract_live(const struct baleen_lockout_check *check, u32 i, struct baleen_list *held,
+			 struct baleen_error *error)
+{
+	struct baleen_list there = { 0 };
+	struct baleen_filter live;
+	int err;
+
+	if (baleen_list_is_empty(held) || !(check->made_of_live & 1u << i))
+		return 0;
+	err = baleen_xdp_map_rule(check->xdp, check->ruleset->rule[i].live, &live, error);
+	if (err)
+		return err;
+	err = baleen_filter_held(&live, held, true, &there, error);
+	if (!err && baleen_list_subtract(held, &there))
+		err = baleen_no_memory(error);
+	baleen_list_free(&there);
+	baleen_filter_free(&live);
+	return err;
+}
+
+static int check_filter(const struct baleen_lockout_check *check, u32 i, const char *path,
+			const struct baleen_filter *filter, const struct baleen_list *never,
+			struct baleen_error *error)
 {
 	struct baleen_list asked = *never, held = { 0 };
 	char key[BALEEN_RULE_ENTRY_TEXT];
@@ -24,13 +46,15 @@ static int check_filter(const char *path, const char *rule, const struct baleen_
 
 	asked.key_spec = filter->image.key_spec;
 	err = baleen_filter_held(filter, &asked, true, &held, error);
+	if (!err)
+		err = subtract_live(check, i, &held, error);
 	if (!err && baleen_list_meets(&held, &asked, &n, key, &first))
 		err = baleen_no_memory(error);
 	baleen_list_free(&held);
 	if (err || !n)
 		return err;
 	return baleen_fail(error, EPERM, "rule '%s' would drop %s, which is never dropped (%.600s)",
-			   rule, key, path);
+			   check->ruleset->rule[i].name, key, path);
 }
 
 /* The keys that come into a rule; NULL when none of them could be dropped. */
@@ -61,6 +85,7 @@ int baleen_gate_never(const struct baleen_lockout_check *check, struct baleen_er
 {
 	char path[BALEEN_RULE_STORE_PATH_BYTES];
 	struct baleen_list never = { 0 };
+	struct baleen_error why;
 	bool is_read = false;
 	int err = 0;
 
@@ -70,14 +95,14 @@ int baleen_gate_never(const struct baleen_lockout_check *check, struct baleen_er
 		if (!filter)
 			continue;
 		if (!is_read)
-			err = read_list(check, path, sizeof(path), &never, error);
+			err = read_list(check, path, sizeof(path), &never, &why);
 		is_read = true;
 		if (!err && !baleen_list_is_empty(&never))
-			err = check_filter(path, check->ruleset->rule[i].name, filter, &never,
-					   error);
+			err = check_filter(check, i, path, filter, &never, &why);
 	}
 	baleen_list_free(&never);
-	return err;
+	return err ? baleen_fail(error, -err, "%s: %s: nothing changed", check->device, why.text) :
+		     0;
 }
 
 /* --- false positives --------------------------------------------------------- */
@@ -101,7 +126,8 @@ int baleen_gate_rate(const char *name, u32 action, const struct baleen_filter *f
 {
 	double fpp = baleen_filter_worst_fpp(filter);
 
-	if (fpp <= accept_fpp)
+	/* A key that no packet has is refused elsewhere, whatever the rate. */
+	if (fpp <= accept_fpp || baleen_key_spec_refuse(filter->image.key_spec))
 		return 0;
 	return baleen_fail(error, EPERM,
 			   "%s: would %s %.*f unlisted packets in a million: false positive rate "

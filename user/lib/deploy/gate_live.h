@@ -19,7 +19,7 @@
  * baleen_gate_never() - would a rule drop what the never-drop list has?
  * @check: the rules; those that keep their live filter are not asked, but about what is added
  *         to them. A dry run drops nobody
- * @error: filled in on refusal, naming rule and address
+ * @error: filled in on refusal, naming device, rule and address
  *
  * Prefixes of the list are passed over where an image cannot be listed.
  *

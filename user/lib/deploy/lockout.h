@@ -54,6 +54,8 @@ struct baleen_lockouts {
  * @removes_special: bit i: rule i takes special-purpose ranges out of itself
  * @never_path: the never-drop list; empty for none; NULL for the default
  * @takes_out_never: bit i: rule i is derived without what that has
+ * @made_of_live: bit i: the filter of rule i is made of the one that @xdp has for it, and what that
+ *                has of the list may stay
  * @only_peers: other addresses are refused elsewhere: baleen_protected_applies()
  */
 struct baleen_lockout_check {
@@ -70,6 +72,7 @@ struct baleen_lockout_check {
 	u32 removes_special;
 	const char *never_path;
 	u32 takes_out_never;
+	u32 made_of_live;
 	bool only_peers;
 };
 

@@ -308,8 +308,8 @@ int baleen_xdp_map_rule(const struct baleen_xdp *xdp, u32 index, struct baleen_f
 	return map_rule(xdp, index, PROT_READ, filter, error);
 }
 
-int baleen_xdp_map_rule_writable(const struct baleen_xdp *xdp, u32 index,
-				 struct baleen_filter *filter, struct baleen_error *error)
+static int map_rule_writable(const struct baleen_xdp *xdp, u32 index, struct baleen_filter *filter,
+			     struct baleen_error *error)
 {
 	struct baleen_filter mapped;
 	int err = map_rule(xdp, index, PROT_READ | PROT_WRITE, &mapped, error);
@@ -333,7 +333,7 @@ int baleen_xdp_live_rule(struct baleen_xdp *xdp, u32 index, struct baleen_filter
 
 	if (!xdp->live.bytes || xdp->live_index != index) {
 		baleen_filter_free(&xdp->live);
-		err = baleen_xdp_map_rule_writable(xdp, index, &xdp->live, error);
+		err = map_rule_writable(xdp, index, &xdp->live, error);
 	}
 	if (err)
 		return err;

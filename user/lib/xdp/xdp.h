@@ -144,26 +144,14 @@ int baleen_xdp_map_rule(const struct baleen_xdp *xdp, u32 index, struct baleen_f
  * baleen_xdp_live_rule() - the live filter of a rule, to be changed, again and again
  * @xdp: opened for writing
  * @index: index of the rule
- * @filter: filled in; valid until another rule is asked for, or an update, or the close
+ * @filter: filled in: a view of the map, see live.h for how to change it; valid until another
+ *          rule is asked for, or an update, or the close
  * @error: filled in on failure
  *
  * Return: as baleen_xdp_map_rule().
  */
 int baleen_xdp_live_rule(struct baleen_xdp *xdp, u32 index, struct baleen_filter **filter,
 			 struct baleen_error *error);
-
-/**
- * baleen_xdp_map_rule_writable() - the live filter of a rule, to be changed
- * @xdp: opened for writing
- * @index: index of the rule
- * @filter: a view of the map, to be freed by the caller; see live.h for how to
- *          change it
- * @error: filled in on failure
- *
- * Return: as baleen_xdp_map_rule().
- */
-int baleen_xdp_map_rule_writable(const struct baleen_xdp *xdp, u32 index,
-				 struct baleen_filter *filter, struct baleen_error *error);
 
 /**
  * baleen_xdp_sum_counters() - the counters of all CPUs
