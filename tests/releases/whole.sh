@@ -5,7 +5,9 @@
 # all tests of a fleet, with its Redis and with valkey, and the programs and the module that its
 # compilers make, under the kernels of both. What a test may not depend on is as on another machine:
 # the locale, in which I is no capital i, time zone, mask, name of the host and a resolver. For `make
-# check-all`.
+# check-all`, or, of some groups:
+#
+#	tests/releases/whole.sh [unit|xdp|squid|deb|kernels|kmod|fleet|valkey]...
 
 # shellcheck source=tests/lib.sh
 source "$(dirname "$0")/../lib.sh"
@@ -31,12 +33,19 @@ if [ "$(id -u)" -ne 0 ]; then
 fi
 unset TEST_ALL
 OTHER=$(tests/releases/built tests 2>"$TMP/err") || bail "it builds nothing: $(tail -n 20 "$TMP/err")"
-check "its modules" tests/releases/in --build "$OTHER" make -s kmod-vm
-for name in unit xdp squid deb kernels kmod; do
-	group "$name" tests/run "$name"
+is "$OTHER: the build says nothing" "$(grep -iE 'warning|error' "$TMP/err")" ""
+check "its modules and machines" tests/releases/in --build "$OTHER" sh -c \
+	'make -s kmod-vm && tests/vm/fetch image 6.1 && tests/vm/fetch image 6.12'
+[ $# -gt 0 ] || set -- unit xdp squid deb kernels kmod fleet valkey
+for name; do
+	case $name in
+	fleet) group fleet tests/run --only fleet/ fleet ;;
+	valkey)
+		# shellcheck disable=SC2016 # of the shell in there
+		[ "$OTHER" != trixie ] || group valkey sh -c 'mkdir /tmp/valkey
+			for name in server cli sentinel; do ln -s "$(command -v valkey-$name)" /tmp/valkey/redis-$name; done
+			PATH=/tmp/valkey:$PATH exec tests/run --only fleet/ fleet'
+		;;
+	*) group "$name" tests/run "$name" ;;
+	esac
 done
-group fleet tests/run --only fleet/ fleet
-# shellcheck disable=SC2016 # of the shell in there
-[ "$OTHER" != trixie ] || group valkey sh -c 'mkdir /tmp/valkey
-	for name in server cli sentinel; do ln -s "$(command -v valkey-$name)" /tmp/valkey/redis-$name; done
-	PATH=/tmp/valkey:$PATH exec tests/run --only fleet/ fleet'
