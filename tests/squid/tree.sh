@@ -75,12 +75,13 @@ icp()
 
 # --- the Squids -----------------------------------------------------------
 
+# Half a minute after its start a Squid knows how near its parents are to the origin, and asks none.
 parents()
 {
 	local n
 
 	for n in 11 12; do
-		echo "cache_peer 10.9.0.$n $1 3128 3130 no-digest proxy-only name=mid$n"
+		echo "cache_peer 10.9.0.$n $1 3128 3130 no-digest no-netdb-exchange proxy-only name=mid$n"
 	done
 	squid_sibling none
 }
