@@ -67,6 +67,7 @@ try_typed()
 {
 	never 9.9.9.9 1.2.3.4
 	echo 8.8.8.8 >other
+	echo 9.9.9.9 >nine
 	printf '%s\n' 8.8.8.0/24 9.9.9.9 >list
 	baleen build -o image.bln list
 	tried "attach a list" baleen attach veth-b --drop bad=list
@@ -95,7 +96,7 @@ images or 'attach --no-state'" baleen add --narrow veth-b:bad 9.9.9.0/24
 		never 9.9.9.9 1.2.3.4 8.8.8.8
 		check "what is there is no reason to refuse another key, built aside $words" \
 			baleen add --atomic veth-b:bad 7.7.7.7
-		tried "but what comes by a list is $words" baleen merge veth-b:bad list
+		tried "but what comes by a list is $words" baleen merge veth-b:bad nine
 		never 9.9.9.9 1.2.3.4
 		check "detach" baleen detach veth-b
 	done
