@@ -260,7 +260,14 @@ try_counts()
 + rule many: feed $L/many: +512
 would change" baleen apply --check
 	is "as JSON" "$(baleen apply --check -j | jq -c '.[0].changes[1].added')" 512
+	check_status "apply them" 3 baleen apply
+	# 256 lines of one interval, one that an exception cuts, three in one range.
+	sed -i 1d "$L/many"
+	printf '%s\n' 20.0.{0..255}.0/24 7.0.0.0/24 '!7.0.0.7' 10.0.0.0/9 10.128.0.0/9 10.1.2.3 >>"$L/many"
+	changes "lines that come and go" "~ rule many: feed $L/many: +258 -1, without 3 special-purpose
+would change" baleen apply --check
 	conf "rule good allow" "  feed $L/good" "rule bad drop" "  feed $L/bad"
+	check_status "without them" 3 baleen apply
 }
 
 # --- feeds -----------------------------------------------------------------------

@@ -143,7 +143,7 @@ try_special()
 	drops "$FROM, the gateway: is not dropped"
 	{ cat "$TMP/good"; echo 11.66.0.0/24; } >"$FEED"
 	expect "$FROM, the peer of a session" 3 \
-		"veth-b:bad: $SHOWN: changed, +2 -0: 1,101 entries" "" \
+		"veth-b:bad: $SHOWN: changed, +1 -1: 1,101 entries" "" \
 		"$SESSION" "/run/netns/$A" "/run/netns/$B" 11.66.0.1 "$BALEEN" update
 	echo 11.66.0.77 >>"$TMP/listed"
 	drops "$FROM, the peer of a session: is not dropped, its neighbour is"

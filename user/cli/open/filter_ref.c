@@ -13,6 +13,8 @@
 #include "cli/open/kmod_device.h"
 #include "cli/open/list_file.h"
 #include "filter/live.h"
+#include "list/list_sort.h"
+#include "list/written.h"
 #include "ops/image_file.h"
 #include "util/clock.h"
 #include "util/input.h"
@@ -63,7 +65,8 @@ static int look_for_special(struct filter_ref *ref, struct baleen_list *list,
 	if (options->special == SPECIAL_IS_REMOVED ? baleen_special_remove(list, &found) :
 						     baleen_special_count(list, &found))
 		return complain("%s: %s", ref->argument, strerror(ENOMEM));
-	ref->n_special = baleen_special_total(&found);
+	if (!found.n_ranges)
+		ref->n_special = 0;
 	ref->special = baleen_special_whole(&found);
 	if (!is_empty(list) || !ref->n_special || options->allow_empty)
 		return 0;
@@ -80,6 +83,10 @@ static int build_filter(struct filter_ref *ref, struct baleen_list *list,
 	int err;
 
 	progress_begin("sorting the list");
+	if (options->special != SPECIAL_IS_IGNORED) {
+		baleen_list_sort(list);
+		ref->n_special = baleen_written_special(list);
+	}
 	err = baleen_list_finish(list);
 	progress_end();
 	if (err)

@@ -166,6 +166,8 @@ struct baleen_list_problem {
  * @ends_with_nul: strings end with NUL bytes, and newlines are part of them
  * @is_private: not everybody who sees messages may see what stands in the list
  * @max_entries: reading ends with -E2BIG when there are more; 0 for any number
+ * @written: entries as they were written (written.h), filled in by who finishes the list that was
+ *           read; NULL for no need of them
  */
 struct baleen_list_reader {
 	void (*on_bad)(void *data, const struct baleen_list_problem *problem);
@@ -173,6 +175,7 @@ struct baleen_list_reader {
 	bool ends_with_nul;
 	bool is_private;
 	u64 max_entries;
+	struct baleen_list *written;
 };
 
 /**

@@ -47,7 +47,7 @@ const struct baleen_special baleen_special[BALEEN_N_SPECIAL] = {
 	{ "ff00::/8", "multicast", "RFC 4291" },
 };
 
-static struct baleen_span span_of(u32 i)
+struct baleen_span baleen_special_span(u32 i)
 {
 	struct baleen_span span = { 0 };
 	const char *reason;
@@ -60,7 +60,7 @@ static struct baleen_span span_of(u32 i)
 const struct baleen_special *baleen_special_find(const struct baleen_key *key)
 {
 	for (u32 i = 0; i < BALEEN_N_SPECIAL; i++) {
-		struct baleen_span span = span_of(i);
+		struct baleen_span span = baleen_special_span(i);
 
 		if (baleen_span_holds(&span, key))
 			return &baleen_special[i];
@@ -72,7 +72,7 @@ const struct baleen_special *baleen_special_find(const struct baleen_key *key)
 
 static struct baleen_prefix6 prefix6_of(u32 i)
 {
-	struct baleen_span rest = span_of(i), prefix;
+	struct baleen_span rest = baleen_special_span(i), prefix;
 	u32 length = baleen_span_split(&rest, &prefix);
 
 	return (struct baleen_prefix6){ prefix.first.hi, prefix.first.lo, length, false };
@@ -80,7 +80,7 @@ static struct baleen_prefix6 prefix6_of(u32 i)
 
 static void add_range(struct baleen_list *ranges, u32 i)
 {
-	struct baleen_span rest = span_of(i), prefix;
+	struct baleen_span rest = baleen_special_span(i), prefix;
 
 	if (rest.is_ip6)
 		ranges->prefix6[ranges->n_prefix6++] = prefix6_of(i);
@@ -111,7 +111,7 @@ static int make_ranges(struct baleen_list *ranges, u32 key_spec)
 
 static void count_ip4(const struct baleen_list *list, u32 i, struct baleen_special_removed *removed)
 {
-	struct baleen_span span = span_of(i);
+	struct baleen_span span = baleen_special_span(i);
 	u32 low = span.first.lo, high = span.last.lo;
 
 	for (size_t n = 0; n < list->n_ip4; n++)
@@ -156,7 +156,7 @@ static struct baleen_special_removed count(const struct baleen_list *list)
 	struct baleen_special_removed removed = { 0 };
 
 	for (u32 i = 0; i < BALEEN_N_SPECIAL; i++) {
-		if (span_of(i).is_ip6)
+		if (baleen_special_span(i).is_ip6)
 			count_ip6(list, i, &removed);
 		else
 			count_ip4(list, i, &removed);
@@ -256,7 +256,7 @@ int baleen_special_list(u32 key_spec, struct baleen_list *set, struct baleen_err
 const struct baleen_special *baleen_special_whole(const struct baleen_special_removed *removed)
 {
 	for (u32 i = 0; i < BALEEN_N_SPECIAL; i++) {
-		struct baleen_span span = span_of(i);
+		struct baleen_span span = baleen_special_span(i);
 		u64 n = span.last.lo - span.first.lo + 1;
 
 		if (!span.is_ip6 && n >= 1 << 16 && removed->n_ip4[i] == n)

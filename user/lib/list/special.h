@@ -50,6 +50,14 @@ struct baleen_special_removed {
 };
 
 /**
+ * baleen_special_span() - one of these ranges
+ * @i: its index in baleen_special
+ *
+ * Return: its addresses.
+ */
+struct baleen_span baleen_special_span(u32 i);
+
+/**
  * baleen_special_find() - which range is an address in?
  * @key: key of domain BALEEN_IP4 or BALEEN_IP6
  *

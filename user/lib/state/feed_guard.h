@@ -41,6 +41,7 @@ struct baleen_feed_limits {
 /* An entry for so many bytes of the machine's memory. Of 1.5 million IPv6 prefixes each took 207
  * bytes of user memory while they were read, sorted and laid out, and 80 in the kernel, twice
  * while old and new filter are there: 370 of these 1024.
+ * As they are written, entries of old and new list are kept for a moment: 24 bytes more each.
  */
 #define BALEEN_FEED_ENTRY_BYTES 1024
 

@@ -8,6 +8,7 @@
 
 #include "list/list_combine.h"
 #include "list/special.h"
+#include "list/written.h"
 #include "ops/image_file.h"
 #include "state/feed_judge.h"
 #include "state/protected.h"
@@ -20,15 +21,25 @@
  * struct contents - what is in a feed
  * @max_entries: more are not read; 0 for any number
  * @list: its entries; empty when an image keeps too little to be listed
+ * @is_image: it is an image, so nothing was written
+ * @written: its entries as they were written (written.h)
  * @n_special: entries in special-purpose ranges, taken out of @list
  * @counts: of what is left
  */
 struct contents {
 	u64 max_entries;
 	struct baleen_list list;
+	bool is_image;
+	struct baleen_list written;
 	u64 n_special;
 	struct baleen_feed_counts counts;
 };
+
+static void free_contents(struct contents *contents)
+{
+	baleen_list_free(&contents->list);
+	baleen_list_free(&contents->written);
+}
 
 static int measure(const struct baleen_stored_rule *rule, struct contents *contents)
 {
@@ -37,7 +48,10 @@ static int measure(const struct baleen_stored_rule *rule, struct contents *conte
 	if (baleen_rule_removes_special(rule)) {
 		if (baleen_special_remove(&contents->list, &removed))
 			return -ENOMEM;
-		contents->n_special += baleen_special_total(&removed);
+		if (contents->is_image)
+			contents->n_special = baleen_special_total(&removed);
+		else if (removed.n_ranges)
+			contents->n_special = baleen_written_special(&contents->written);
 	}
 	contents->counts = baleen_feed_count(&contents->list);
 	contents->counts.n_special = contents->n_special;
@@ -62,6 +76,7 @@ static int read_image(const struct baleen_stored_rule *rule, int fd, const char 
 	struct baleen_filter filter;
 	int err = baleen_image_file_read(fd, name, &filter, error);
 
+	contents->is_image = true;
 	if (err)
 		return err;
 	if (filter.image.key_spec != rule->key_spec)
@@ -91,7 +106,8 @@ static int read_list(const struct baleen_stored_rule *rule, int fd, const char *
 		     struct baleen_error *error)
 {
 	const struct baleen_list_reader reader = { .is_private = !is_public,
-						   .max_entries = contents->max_entries };
+						   .max_entries = contents->max_entries,
+						   .written = &contents->written };
 	int err = baleen_feed_read(fd, name, &feed->wanted, rule->key_spec, &reader,
 				   &contents->list, error);
 
@@ -135,19 +151,25 @@ static u64 count_entries(const struct baleen_list *list)
 	return n;
 }
 
-/* Entries that it takes to list what only the first has: an address more in the
- * midst of a range is one, however the range is cut.
+/* Entries as they were written; of images those that it takes to list what only the first has.
+ * @widest: filled in: where most of that is; NULL for no need of it
  */
-static u64 count_only(const struct baleen_list *a, const struct baleen_list *b,
-		      struct baleen_feed_widest widest[2])
+static u64 count_only(const struct baleen_stored_rule *rule, const struct contents *a,
+		      const struct contents *b, struct baleen_feed_widest *widest)
 {
+	bool is_written = !a->is_image && !b->is_image;
 	struct baleen_list only;
-	u64 n;
+	u64 n = is_written ? baleen_written_only(&a->written, &b->written,
+						 !baleen_rule_removes_special(rule)) :
+			     0;
 
-	if (baleen_list_combine(a, b, BALEEN_SET_DIFFERENCE, &only))
-		return 0;
-	n = count_entries(&only);
-	baleen_feed_find_widest(&only, widest);
+	if ((is_written && !widest) ||
+	    baleen_list_combine(&a->list, &b->list, BALEEN_SET_DIFFERENCE, &only))
+		return n;
+	if (!is_written)
+		n = count_entries(&only);
+	if (widest)
+		baleen_feed_find_widest(&only, widest);
 	baleen_list_free(&only);
 	return n;
 }
@@ -157,7 +179,6 @@ static void compare_last(const struct baleen_rule_store *state,
 			 const struct baleen_stored_rule *rule, const struct baleen_feed *last,
 			 const struct contents *now, struct baleen_feed_version *version)
 {
-	struct baleen_feed_widest removed[2];
 	struct contents before = { 0 };
 	int fd = last ? baleen_feed_open(state, last, NULL) : -1;
 
@@ -167,13 +188,13 @@ static void compare_last(const struct baleen_rule_store *state,
 							     .ip6_share = now->counts.ip6_share };
 	before.list.key_spec = now->list.key_spec;
 	version->n_added =
-		count_only(&now->list, &before.list, &version->widest[BALEEN_EXCESS_GROWN_IP4]);
-	/* All of a first copy is new, as it is listed: lines side by side are not one. */
+		count_only(rule, now, &before, &version->widest[BALEEN_EXCESS_GROWN_IP4]);
+	/* All of a first copy is new, but for what others make superfluous. */
 	if (!last && now->counts.n_entries > now->n_special)
 		version->n_added = now->counts.n_entries - now->n_special;
-	version->n_removed = count_only(&before.list, &now->list, removed);
+	version->n_removed = count_only(rule, &before, now, NULL);
 	version->before = before.counts;
-	baleen_list_free(&before.list);
+	free_contents(&before);
 	baleen_close_fd(&fd);
 }
 
@@ -203,7 +224,7 @@ int baleen_feed_judge(const struct baleen_rule_store *state, const struct baleen
 		baleen_feed_find_widest(&now.list, version->widest);
 		compare_last(state, rule, last, &now, version);
 	}
-	baleen_list_free(&now.list);
+	free_contents(&now);
 	return err;
 }
 

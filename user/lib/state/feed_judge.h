@@ -37,9 +37,10 @@ enum baleen_feed_outcome {
  * @now: size of what was received
  * @widest: of what was received, and of what of it the last good copy does not have,
  *          where most is covered: by enum baleen_feed_excess
- * @n_added: entries of what the last good copy does not have; without one, those listed that no
+ * @n_added: entries, as they are written, that the last good copy does not have (written.h), and
+ *           that are not taken out as special-purpose; without a copy, those listed that no
  *           other makes superfluous
- * @n_removed: entries of what only that has
+ * @n_removed: those that only that has
  * @news: of a signed set whose manifest came: what that means; else NULL
  * @error: why it failed: names the feed; else empty, or what went wrong on the way
  */

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "list/csv_table.h"
+#include "list/written.h"
 #include "state/feed_set_copy.h"
 #include "state/set_feed.h"
 #include "util/unpack.h"
@@ -92,6 +93,13 @@ static void note_bad(void *data, const struct baleen_list_problem *problem)
 		first->reader->on_bad(first->reader->data, problem);
 }
 
+static int finish(const struct baleen_list_reader *reader, struct baleen_list *list)
+{
+	int err = reader && reader->written ? baleen_written_copy(list, reader->written) : 0;
+
+	return err ? err : baleen_list_finish(list);
+}
+
 static int read_lines(int fd, const char *name, bool skip_bad,
 		      const struct baleen_list_reader *reader, struct baleen_list *list,
 		      struct baleen_error *error)
@@ -108,15 +116,16 @@ static int read_lines(int fd, const char *name, bool skip_bad,
 		err = baleen_fail(error, EINVAL, "%.900s; %llu bad line%s of %llu", first.why.text,
 				  (unsigned long long)list->n_bad, list->n_bad == 1 ? "" : "s",
 				  (unsigned long long)list->n_lines);
-	if (!err && baleen_list_finish(list))
+	if (!err && finish(reader, list))
 		err = baleen_fail(error, ENOMEM, "%s: %s", name, strerror(ENOMEM));
 	return err;
 }
 
 /* Its head says how many there are. */
-static int read_set(int fd, const char *name, u64 max_entries, struct baleen_list *list,
-		    struct baleen_error *error)
+static int read_set(int fd, const char *name, const struct baleen_list_reader *reader,
+		    struct baleen_list *list, struct baleen_error *error)
 {
+	u64 max_entries = reader ? reader->max_entries : 0;
 	struct baleen_set_head head;
 	int err;
 
@@ -125,7 +134,7 @@ static int read_set(int fd, const char *name, u64 max_entries, struct baleen_lis
 				   (unsigned long long)max_entries);
 	err = baleen_set_copy_list(fd, name, list, error);
 
-	return !err && baleen_list_finish(list) ? baleen_no_memory(error) : err;
+	return !err && finish(reader, list) ? baleen_no_memory(error) : err;
 }
 
 int baleen_feed_read(int fd, const char *name, const struct baleen_feed_source *wanted,
@@ -136,7 +145,7 @@ int baleen_feed_read(int fd, const char *name, const struct baleen_feed_source *
 	int lines, err;
 
 	if (baleen_feed_set_is(wanted->source)) {
-		err = read_set(fd, name, reader ? reader->max_entries : 0, &read, error);
+		err = read_set(fd, name, reader, &read, error);
 	} else {
 		err = open_lines(fd, name, wanted, !reader || reader->is_private, &lines, error);
 		if (err)
