@@ -142,7 +142,8 @@ baleen_inline struct icp_scratch *icp_scratch(void)
 
 baleen_inline u32 icp_byte(const struct icp_scratch *scratch, u32 at)
 {
-	return scratch->message.byte[at & (ICP_MESSAGE_BYTES - 1)];
+	/* clang would drop the mask where it knows a bound that the verifier does not see. */
+	return scratch->message.byte[baleen_opaque64(at) & (ICP_MESSAGE_BYTES - 1)];
 }
 
 /* Eight bytes at any place; what runs BPF here loads and stores them so. */
