@@ -8,7 +8,7 @@
 # on_a COMMAND...: in the sending namespace
 on_a()
 {
-	in_ns "$A" timeout 30 "$@"
+	in_ns "$A" timeout 120 "$@"
 }
 
 # egress_packets INDEX: what a rule of veth-a@egress has counted

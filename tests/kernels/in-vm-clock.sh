@@ -14,7 +14,7 @@ H=3600
 # Less than the minute after which baleend would look anyhow.
 AWAIT_STEPS=200
 
-baleen() { in_ns "$B" timeout 30 "$BALEEN" "$@"; }
+baleen() { in_ns "$B" timeout 120 "$BALEEN" "$@"; }
 # are VERDICTS ADDRESS...
 are() { [ "$(in_ns "$B" "$VERDICT" veth-b "${@:2}")" = "$1" ]; }
 # set_clock SECONDS: forward, or back
