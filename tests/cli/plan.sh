@@ -54,6 +54,22 @@ is "cuckoo" "$(planned '.[] | select(.kind == "cuckoo").textbook |
 	"[2,8,$((1 << 29)),595238096]"
 is "the textbook's power of two is too full to be built" \
 	"$(planned '.[] | select(.kind == "cuckoo").textbook.load * 1000 | floor' "${billion[@]}")" 931
+is "and says so" "$(planned '.[] | select(.kind == "cuckoo").textbook.reason' "${billion[@]}")" \
+	'"fuller than buckets of so many slots can be"'
+is "a power of two of keys needs one bit more: 2^q > n" "$(planned '.[0].textbook |
+	[.quotient_bits, .remainder_bits]' --kind quotient --capacity 1024 --fpp 0.02)" "[11,5]"
+is "of fewer the remainder is shorter" "$(planned '.[0].textbook | [.quotient_bits, .remainder_bits]' \
+	--kind quotient --capacity 600M --fpp 0.02 --key flow)" "[30,5]"
+is "buckets of one slot" "$(planned '.[0].textbook | [.bucket_slots, .slot_bits, .buckets,
+	.least_buckets, .buckets_at_50_percent]' --kind cuckoo --bucket-slots 1 "${billion[@]}")" \
+	"[1,7,$((1 << 30)),1000000000,2000000000]"
+is "of three, of which the texts tell no load" "$(planned '.[0].textbook |
+	[.slot_bits, .least_buckets, .reason, (keys | map(select(test("percent"))))]' \
+	--kind cuckoo --bucket-slots 3 --capacity 10 --fpp 0.02)" '[9,4,null,[]]'
+is "without hashes it is no filter" "$(planned '.[0].textbook | [.hashes, .fpp == 1, .reason]' \
+	--kind classic --capacity 1000 --fpp 0.5)" '[0,true,"k = 0: without hashes it says yes to every key"]'
+is "nor without remainders" "$(planned '.[0].textbook | [.remainder_bits, .reason]' \
+	--kind quotient --capacity 1000 --fpp 0.9)" '[-1,"r < 1: no bits are left for a remainder"]'
 is "the bounds" "$(planned '[.[] | select(.bound) | [.bound, .bits]]' "${billion[@]}")" \
 	'[["any filter",5643856190],["Bloom filter",8142363337]]'
 bound=$(planned '.[] | select(.bound == "any filter").bits' "${billion[@]}")

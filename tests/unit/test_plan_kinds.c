@@ -47,15 +47,15 @@ static void test_bits_per_key(void **state)
 
 static void test_billion(void **state)
 {
-	struct baleen_textbook bloom = baleen_textbook_plan(BALEEN_KIND_BLOOM, 1e9, 0.02);
-	struct baleen_textbook quotient = baleen_textbook_plan(BALEEN_KIND_QUOTIENT, 1e9, 0.02);
-	struct baleen_textbook cuckoo = baleen_textbook_plan(BALEEN_KIND_CUCKOO, 1e9, 0.02);
+	struct baleen_textbook bloom = baleen_textbook_plan(BALEEN_KIND_BLOOM, 1e9, 0.02, 0);
+	struct baleen_textbook quotient = baleen_textbook_plan(BALEEN_KIND_QUOTIENT, 1e9, 0.02, 0);
+	struct baleen_textbook cuckoo = baleen_textbook_plan(BALEEN_KIND_CUCKOO, 1e9, 0.02, 0);
 
 	assert_true(fabs(bloom.n_bits - 8.14e9) < 0.005e9);
 	/* Rounded down, as m is. */
 	assert_int_equal(bloom.n_hashes, 5);
-	assert_int_equal(baleen_textbook_plan(BALEEN_KIND_BLOOM, 10, 0.01).n_hashes, 6);
-	assert_true(baleen_textbook_plan(BALEEN_KIND_BLOOM, 10, 0.01).n_bits == 95);
+	assert_int_equal(baleen_textbook_plan(BALEEN_KIND_BLOOM, 10, 0.01, 0).n_hashes, 6);
+	assert_true(baleen_textbook_plan(BALEEN_KIND_BLOOM, 10, 0.01, 0).n_bits == 95);
 	assert_int_equal(quotient.log2_buckets, 30);
 	assert_int_equal(quotient.slot_bits, 6);
 	assert_true(quotient.n_bits == ldexp(9, 30));
@@ -63,10 +63,10 @@ static void test_billion(void **state)
 	assert_int_equal(cuckoo.log2_buckets, 29);
 	assert_int_equal(cuckoo.slot_bits, 8);
 	assert_true(cuckoo.n_bits == ldexp(2 * 8, 29));
-	assert_true(fabs(log2(cuckoo.n_buckets_any) - 29.15) < 0.005);
+	assert_true(fabs(log2(cuckoo.n_buckets_loaded) - 29.15) < 0.005);
 	/* Past the threshold of two slots: a plan that cannot be built. */
 	assert_true(cuckoo.load > 0.897);
-	assert_true(baleen_textbook_plan(BALEEN_KIND_COUNTING, 1e9, 0.02).n_bits ==
+	assert_true(baleen_textbook_plan(BALEEN_KIND_COUNTING, 1e9, 0.02, 0).n_bits ==
 		    4 * bloom.n_bits);
 	assert_true(fabs(baleen_any_bound(1e9, 0.02) * M_LOG2E - bloom.n_bits) < 1);
 }

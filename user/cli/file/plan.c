@@ -165,33 +165,60 @@ static void describe_geometry(json_t *json, const struct baleen_table *table)
 	}
 }
 
+/* Why the plan of the textbooks is none. */
+static const char *textbook_reason(const struct baleen_textbook *textbook, u32 kind)
+{
+	if (kind == BALEEN_KIND_QUOTIENT)
+		return textbook->slot_bits < 1 ? "r < 1: no bits are left for a remainder" : NULL;
+	if (kind == BALEEN_KIND_CUCKOO)
+		return textbook->load_limit && textbook->load > textbook->load_limit ?
+			       "fuller than buckets of so many slots can be" :
+			       NULL;
+	return textbook->n_hashes ? NULL : "k = 0: without hashes it says yes to every key";
+}
+
+static void describe_textbook_cuckoo(json_t *json, const struct baleen_textbook *textbook)
+{
+	char name[32];
+
+	set_integer(json, "buckets", ldexp(1, textbook->log2_buckets));
+	set_integer(json, "bucket_slots", textbook->bucket_slots);
+	set_integer(json, "slot_bits", textbook->slot_bits);
+	if (textbook->load_limit) {
+		snprintf(name, sizeof(name), "buckets_at_%.0f_percent", 100 * textbook->load_limit);
+		set_integer(json, name, textbook->n_buckets_loaded);
+	}
+	set_integer(json, "least_buckets", textbook->n_buckets_least);
+}
+
 static json_t *describe_textbook(const struct plan *plan, u32 kind)
 {
 	double n = plan->lists.build.capacity, fpp = plan->lists.build.fpp;
 	struct baleen_textbook textbook;
+	const char *reason;
 	json_t *json;
 
 	if (!fpp)
 		return json_null();
-	textbook = baleen_textbook_plan(kind, n, fpp);
+	textbook = baleen_textbook_plan(kind, n, fpp, plan->lists.build.shape.bucket_slots);
+	reason = textbook_reason(&textbook, kind);
 	json = json_object();
-	set_integer(json, "bits", floor(textbook.n_bits));
+	set_integer(json, "bits", textbook.n_bits);
 	set_real(json, "bits_per_key", textbook.n_bits / n);
 	set_real(json, "fpp", textbook.fpp);
-	if (textbook.n_hashes) {
-		set_integer(json, "hashes", textbook.n_hashes);
-		return json;
-	}
-	set_real(json, "load", textbook.load);
-	if (kind == BALEEN_KIND_QUOTIENT) {
+	switch (kind) {
+	case BALEEN_KIND_QUOTIENT:
+		set_real(json, "load", textbook.load);
 		set_integer(json, "quotient_bits", textbook.log2_buckets);
 		set_integer(json, "remainder_bits", textbook.slot_bits);
-		return json;
+		break;
+	case BALEEN_KIND_CUCKOO:
+		set_real(json, "load", textbook.load);
+		describe_textbook_cuckoo(json, &textbook);
+		break;
+	default: set_integer(json, "hashes", textbook.n_hashes);
 	}
-	set_integer(json, "buckets", ldexp(1, textbook.log2_buckets));
-	set_integer(json, "bucket_slots", 2);
-	set_integer(json, "slot_bits", textbook.slot_bits);
-	set_integer(json, "buckets_at_84_percent", textbook.n_buckets_any);
+	json_object_set_new(json, "reason", reason ? json_string(reason) : json_null());
 	return json;
 }
 

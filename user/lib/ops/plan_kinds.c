@@ -19,8 +19,11 @@ const u32 baleen_planned_kinds[BALEEN_N_PLANNED] = { BALEEN_KIND_CUCKOO, BALEEN_
 /* A filter with this rate says yes to all but one key in a million. */
 #define MOST_RATE 0.999999
 
+/* Slots of a bucket in the memory examples of the texts. */
 #define TEXTBOOK_SLOTS 2
-#define TEXTBOOK_LOAD 0.84
+
+/* The texts' loads of buckets of 1, 2 and 4 slots; of 3 they tell none. */
+static const double textbook_loads[] = { 0, 0.5, 0.84, 0, 0.95 };
 
 /* --- plans of Baleen ------------------------------------------------------- */
 
@@ -123,57 +126,69 @@ double baleen_any_bound(double n, double fpp)
 	return n * log2(1 / fpp);
 }
 
+/* Longer than a double: of 10^10 keys that has no digits left behind the point of m. */
 static struct baleen_textbook textbook_bloom(double n, double fpp)
 {
-	double m = floor(baleen_classic_bound(n, fpp));
-	u32 k = fmax(1, fmin(floor(m / n * M_LN2), BALEEN_MAX_POSITIONS));
+	const long double ln2 = logl(2);
+	double m = floorl(-n * logl(fpp) / (ln2 * ln2));
+	u32 k = floorl(m / n * ln2);
 
 	return (struct baleen_textbook){
 		.n_bits = m,
 		.n_hashes = k,
-		.fpp = baleen_classic_fpp(m, k, n),
+		.fpp = k ? baleen_classic_fpp(m, k, n) : 1,
 	};
 }
 
 static struct baleen_textbook textbook_quotient(double n, double fpp)
 {
-	u32 q = ceil(log2(n)), r = ceil(log2(1 / fpp));
-	double load = ldexp(n, -(int)q);
+	int q = 0, r;
+	double load;
 
+	while (ldexp(1, q) <= n)
+		q++;
+	load = ldexp(n, -q);
+	r = ceil(log2(-load / log1p(-fpp)));
 	return (struct baleen_textbook){
 		.n_bits = ldexp(r + BALEEN_QUOTIENT_META, q),
 		.log2_buckets = q,
 		.slot_bits = r,
 		.load = load,
-		.fpp = -expm1(-ldexp(load, -(int)r)),
+		.fpp = -expm1(-ldexp(n, -(q + r))),
 	};
 }
 
-static struct baleen_textbook textbook_cuckoo(double n, double fpp)
+static struct baleen_textbook textbook_cuckoo(double n, double fpp, u32 bucket_slots)
 {
-	double n_buckets = n / (TEXTBOOK_SLOTS * TEXTBOOK_LOAD);
-	u32 log2_buckets = fmax(0, round(log2(n_buckets)));
-	u32 slot_bits = ceil(log2(2 * TEXTBOOK_SLOTS / fpp));
-	double n_slots = ldexp(TEXTBOOK_SLOTS, log2_buckets), load = n / n_slots;
+	u32 b = bucket_slots ? bucket_slots : TEXTBOOK_SLOTS, log2_buckets = 0;
+	double load = textbook_loads[b];
+	int p = 0;
 
+	while (ldexp(b, log2_buckets) < n)
+		log2_buckets++;
+	/* The logarithm of a number next to a power of two is rounded; this is not. */
+	while (ldexp(fpp, p) < 2 * b)
+		p++;
 	return (struct baleen_textbook){
-		.n_bits = n_slots * slot_bits,
+		.n_bits = ldexp(b * p, log2_buckets),
 		.log2_buckets = log2_buckets,
-		.slot_bits = slot_bits,
-		.load = load,
-		.n_buckets_any = ceil(n_buckets),
-		/* As many of the slots of two buckets as are full. */
-		.fpp = -expm1(2 * TEXTBOOK_SLOTS * load * log1p(-ldexp(1, -(int)slot_bits))),
+		.bucket_slots = b,
+		.slot_bits = p,
+		.load = n / ldexp(b, log2_buckets),
+		.n_buckets_least = ceil(n / b),
+		.load_limit = load,
+		.n_buckets_loaded = load ? ceil(n / (b * load)) : 0,
+		.fpp = -expm1(2 * b * log1p(-ldexp(1, -p))),
 	};
 }
 
-struct baleen_textbook baleen_textbook_plan(u32 kind, double n, double fpp)
+struct baleen_textbook baleen_textbook_plan(u32 kind, double n, double fpp, u32 bucket_slots)
 {
 	struct baleen_textbook plan;
 
 	switch (kind) {
 	case BALEEN_KIND_QUOTIENT: return textbook_quotient(n, fpp);
-	case BALEEN_KIND_CUCKOO: return textbook_cuckoo(n, fpp);
+	case BALEEN_KIND_CUCKOO: return textbook_cuckoo(n, fpp, bucket_slots);
 	case BALEEN_KIND_COUNTING:
 		plan = textbook_bloom(n, fpp);
 		plan.n_bits *= BALEEN_COUNTER_BITS;

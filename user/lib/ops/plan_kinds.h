@@ -3,21 +3,22 @@
  * The cost of each kind of filter, without making one.
  *
  * Beside the plan of Baleen stands the one of the textbooks, by their formulas
- * alone; of n keys at a rate of P:
+ * alone, term by term; of n keys at a rate of P:
  *
  *   any filter   n log2(1/P) bits at least (Carter et al. 1978)
- *   Bloom        m = n log2(e) log2(1/P), k = m/n ln 2, both rounded down (Bloom 1970;
- *                Mitzenmacher and Broder 2004): 10 keys at 1 % are 95 bits and k = 6
- *   quotient     q = ceil(log2 n), r = ceil(log2 1/P), 2^q (r + 3) bits (Bender et
- *                al. 2012)
- *   cuckoo       buckets of 2 slots, 84 % of them full, slots of
- *                ceil(log2(4/P)) bits, a power of two of buckets (Fan et al. 2014)
+ *   Bloom        m = -n ln P / ln2 2, k = m/n ln 2, both rounded down (Bloom 1970;
+ *                Mitzenmacher and Broder 2004): 10 keys at 1 % are 95 bits and k = 6.
+ *                From P = 1/2 on k is 0: a filter that says yes to every key
+ *   quotient     2^q > n, r = ceil(log2(-n / 2^q / ln(1 - P))), 2^q (r + 3) bits,
+ *                rate 1 - e^(-n / 2^(q + r)) (Bender et al. 2012); r may be 0 or less
+ *   cuckoo       buckets of b slots, m >= ceil(n / b) of them, of which the examples take
+ *                the next power of two; slots of p = ceil(log2(2b / P)) bits, rate
+ *                1 - (1 - 2^-p)^2b; 50, 84, 95 % full for b = 1, 2, 4 (Fan et al. 2014)
  *
  * A billion keys at 2 %: any filter 5.64e9 bits; Bloom 8.14e9; quotient q = 30,
- * r = 6, 9 x 2^30; cuckoo n / (2 x 0.84) = 2^29.15 buckets, of which the nearest
- * power of two is 2^29, of 2 x 8 bits. That many are 93 % full, past the
- * threshold of 89.7 %, so that it cannot be built; Baleen takes any number of
- * buckets, and with the same slots 2^29.15 of them.
+ * r = 6, 9 x 2^30; cuckoo with b = 2: 2^29 buckets of 2 x 8 bits. That many are 93 %
+ * full, past the threshold of 89.7 %, so that it cannot be built; at 84 % it has
+ * 2^29.15 buckets; Baleen takes any number of them.
  */
 #ifndef BALEEN_PLAN_KINDS_H
 #define BALEEN_PLAN_KINDS_H
@@ -92,10 +93,13 @@ double baleen_any_bound(double n, double fpp);
  * @n_bits: in all
  * @fpp: rate with all the keys in it
  * @load: quotient, cuckoo: share of the slots in use
- * @n_hashes: Bloom: k
+ * @n_hashes: Bloom: k; 0: none, so the filter says yes to every key
  * @log2_buckets: quotient: q; cuckoo: binary logarithm of the buckets
- * @slot_bits: quotient: r; cuckoo: bits of a slot
- * @n_buckets_any: cuckoo: buckets at 84 %, whatever number that is
+ * @bucket_slots: cuckoo: b
+ * @slot_bits: quotient: r, 0 or less where no remainder is left; cuckoo: p
+ * @n_buckets_least: cuckoo: ceil(n / b)
+ * @load_limit: cuckoo: share of the slots that can be in use; 0: the texts tell none
+ * @n_buckets_loaded: cuckoo: buckets at @load_limit, whatever number that is; 0: none told
  */
 struct baleen_textbook {
 	double n_bits;
@@ -103,20 +107,24 @@ struct baleen_textbook {
 	double load;
 	u32 n_hashes;
 	u32 log2_buckets;
-	u32 slot_bits;
-	double n_buckets_any;
+	u32 bucket_slots;
+	int slot_bits;
+	double n_buckets_least;
+	double load_limit;
+	double n_buckets_loaded;
 };
 
 /**
  * baleen_textbook_plan() - a filter as the textbooks plan it
  * @kind: enum baleen_kind, one that a user may choose
- * @n: keys
+ * @n: keys, 1 or more
  * @fpp: rate, above 0 and below 1
+ * @bucket_slots: cuckoo: b, 1 to 4; 0: 2
  *
  * Counting: a Bloom filter with four bits in the place of each.
  *
  * Return: the plan.
  */
-struct baleen_textbook baleen_textbook_plan(u32 kind, double n, double fpp);
+struct baleen_textbook baleen_textbook_plan(u32 kind, double n, double fpp, u32 bucket_slots);
 
 #endif /* BALEEN_PLAN_KINDS_H */
