@@ -152,6 +152,30 @@ is "is a table of each family as planned" "$(baleen info -j both.bln | jq -c '[.
 	"[$(planned '.[0].bytes' --kind cuckoo --fpp 0.001 --capacity 333),$(planned '.[0].bytes' \
 		--kind cuckoo --fpp 0.001 --capacity 999 -6)]"
 
+# --- a rate that is not reached ---
+
+# Of 2,000 keys hashed to 64 bits another one has the hash with 1.1e-16.
+out_of_reach="1e-18 is out of reach: hashes of 64 bits err at 1.1e-16"
+is "no kind errs less than its hashes" "$(planned '[.[].reason | select(.)] | unique' --capacity 2000 \
+	-6 --fpp 1e-18)" "[\"$out_of_reach\"]"
+is "which addresses have not" "$(planned '[.[] | select(.exact).kind]' --capacity 2000 --fpp 1e-18)" \
+	'["cuckoo","quotient"]'
+seq -f '2001:db8:%.0f::1' 1 2000 >six.txt
+for kind in cuckoo bloom classic counting quotient; do
+	refuses "build refuses it: $kind" "six.txt: $out_of_reach" \
+		baleen build --kind $kind --fpp 1e-18 -o new.bln six.txt
+done
+refuses "any kind" "six.txt: a filter cannot be had in this shape, at this rate" \
+	baleen build --fpp 1e-18 -o new.bln six.txt
+refuses "a shape that errs more" "six.txt: in this shape the false positive rate is 0.013, more than 0.01" \
+	baleen build --kind cuckoo --slot-bits 8 --bucket-slots 2 --fpp 0.01 -o new.bln six.txt
+is "so many bits a key are no reason" "$(planned '[.[].reason | select(.)] | unique' --capacity 2000 \
+	--bits-per-key 1000)" '[]'
+is "and do not make hashes longer" "$(planned '[.[] | select(.fpp and .fpp < 1e-16).kind]' \
+	--capacity 2000 -6 --bits-per-key 1000)" '[]'
+is "what no bits help against is the reason" "$(planned '.[0].reason' --kind cuckoo --bucket-slots 2 \
+	--load 0.97 --capacity 2000 -6 --bits-per-key 20)" '"buckets of 2 slots cannot be filled above 89.7 %"'
+
 # --- curves ---
 
 for what in fpp load hashes; do

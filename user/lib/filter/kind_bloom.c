@@ -10,11 +10,6 @@
 #include "filter/kind.h"
 #include "filter/plan.h"
 
-/* Bits per key past which a Bloom table is not worth having: a 64-bit slot of
- * a cuckoo table errs less.
- */
-#define BLOOM_MAX_BITS_PER_KEY 128
-
 /* Keys in a block past which a bit is unset with probability 1e-7 at most, so
  * that the rate is 1 in all the digits that are printed.
  */
@@ -98,7 +93,8 @@ double baleen_bloom_fpp(u64 n_blocks, u32 n_hashes, u64 n)
  */
 static u64 bloom_blocks(u32 n_hashes, u64 n, double fpp)
 {
-	u64 low = 1, high = divide_up(n * BLOOM_MAX_BITS_PER_KEY, BALEEN_BLOCK_BYTES * 8) + 1;
+	u64 low = 1,
+	    high = divide_up(n * BALEEN_BLOOM_MAX_BITS_PER_KEY, BALEEN_BLOCK_BYTES * 8) + 1;
 
 	if (baleen_bloom_fpp(high, n_hashes, n) > fpp)
 		return UINT64_MAX;
@@ -184,7 +180,7 @@ static int bloom_plan(u32 domain, u64 n, double fpp, const struct baleen_shape *
 		return baleen_fail(error, EINVAL,
 				   "a Bloom filter cannot reach a false positive rate of %g in %d "
 				   "bits a key: use --kind cuckoo",
-				   fpp, BLOOM_MAX_BITS_PER_KEY);
+				   fpp, BALEEN_BLOOM_MAX_BITS_PER_KEY);
 	if (n_blocks > BALEEN_MAX_BLOCKS)
 		return baleen_plan_too_many(n, error);
 	if (!shape->n_bits)

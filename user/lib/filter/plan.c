@@ -75,11 +75,40 @@ int baleen_shape_for_keys(u32 key_spec, u32 kind, struct baleen_shape *shape,
 	return find_form(key_spec, kind, shape, error);
 }
 
+double baleen_hash_rate(u32 domain, u32 kind, u64 n, const struct baleen_shape *shape)
+{
+	bool is_plane = kind == BALEEN_KIND_CLASSIC || kind == BALEEN_KIND_COUNTING;
+	u32 bits = shape->form ? BALEEN_FORM_BITS : 64;
+
+	if ((domain != BALEEN_IP6 && domain != BALEEN_TUPLE) ||
+	    (is_plane && shape->hash > BALEEN_HASH_KEYED))
+		return 0;
+	return -expm1(-ldexp(n, -(int)bits));
+}
+
+static int check_rate(u32 domain, u64 n, double fpp, const struct baleen_table *table,
+		      struct baleen_error *error)
+{
+	struct baleen_image image = { 0 };
+	double rate;
+
+	image.table[domain] = *table;
+	rate = baleen_table_fpp(&image, domain, n);
+	/* Next to it, where sums of the same come out otherwise. */
+	if (!fpp || rate <= fpp * (1 + 1e-6))
+		return 0;
+	return baleen_fail(error, EINVAL,
+			   "in this shape the false positive rate is %.2g, more than %g", rate,
+			   fpp);
+}
+
 int baleen_plan_shaped(u32 domain, u32 kind, u64 n, double fpp, const struct baleen_shape *shape,
 		       struct baleen_table *table, struct baleen_error *error)
 {
 	static const struct baleen_shape any;
 	const struct baleen_kind_ops *ops = baleen_kind_ops(kind);
+	struct baleen_table planned;
+	int err;
 
 	if (!ops->plan)
 		return baleen_fail(error, EINVAL, "no plan is made of tables of kind %s",
@@ -89,7 +118,19 @@ int baleen_plan_shaped(u32 domain, u32 kind, u64 n, double fpp, const struct bal
 	/* Far above what any geometry holds, so that nothing below overflows. */
 	if (n > (u64)BALEEN_MAX_BLOCKS * BALEEN_BLOCK_BYTES)
 		return baleen_plan_too_many(n, error);
-	return ops->plan(domain, n, fpp, shape ? shape : &any, table, error);
+	if (!shape)
+		shape = &any;
+	if (fpp && baleen_hash_rate(domain, kind, n, shape) > fpp)
+		return baleen_fail(error, EINVAL,
+				   "%g is out of reach: hashes of %d bits err at %.2g", fpp,
+				   shape->form ? BALEEN_FORM_BITS : 64,
+				   baleen_hash_rate(domain, kind, n, shape));
+	err = ops->plan(domain, n, fpp, shape, &planned, error);
+	if (!err)
+		err = check_rate(domain, n, fpp, &planned, error);
+	if (!err)
+		*table = planned;
+	return err;
 }
 
 int baleen_plan_table(u32 domain, u32 kind, u64 n, double fpp, struct baleen_table *table,
@@ -149,10 +190,12 @@ bool baleen_image_is_exact(const struct baleen_image *image)
 double baleen_table_fpp(const struct baleen_image *image, u32 domain, u64 n)
 {
 	const struct baleen_table *table = &image->table[domain];
+	struct baleen_shape shape = { .form = table->form, .hash = table->hash };
 
 	if (table->kind == BALEEN_KIND_NONE || baleen_table_is_exact(image, domain))
 		return 0;
-	return baleen_kind_ops(table->kind)->fpp(table, domain, n);
+	return fmax(baleen_kind_ops(table->kind)->fpp(table, domain, n),
+		    baleen_hash_rate(domain, table->kind, n, &shape));
 }
 
 double baleen_image_fpp(const struct baleen_image *image)

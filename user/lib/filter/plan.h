@@ -20,6 +20,11 @@ struct baleen_shape;
 /* Below this a table has room to spare: a few unlucky buckets weigh more. */
 #define BALEEN_SMALL_TABLE 1000
 
+/* Bits a key past which a blocked Bloom table is not worth having, and is not planned: a 64-bit
+ * slot of a cuckoo table errs less.
+ */
+#define BALEEN_BLOOM_MAX_BITS_PER_KEY 128
+
 /**
  * baleen_plan_table() - the smallest table for a number of keys
  * @domain: enum baleen_domain, not one of directories
@@ -50,8 +55,11 @@ int baleen_plan_table(u32 domain, u32 kind, u64 n, double fpp, struct baleen_tab
  * @table: as for baleen_plan_table()
  * @error: filled in on failure
  *
+ * A rate that is not reached is refused: that of keys with the same hash, n / 2^64 of
+ * those that are hashed, or that of the shape.
+ *
  * Return: as baleen_plan_table(); -EINVAL also for a shape that the kind or the
- * keys cannot have, saying which.
+ * keys cannot have, saying which, and for such a rate.
  */
 int baleen_plan_shaped(u32 domain, u32 kind, u64 n, double fpp, const struct baleen_shape *shape,
 		       struct baleen_table *table, struct baleen_error *error);
@@ -70,6 +78,20 @@ int baleen_plan_shaped(u32 domain, u32 kind, u64 n, double fpp, const struct bal
  */
 int baleen_shape_for_keys(u32 key_spec, u32 kind, struct baleen_shape *shape,
 			  struct baleen_error *error);
+
+/**
+ * baleen_hash_rate() - the rate at which another key has the hash of one of the set
+ * @domain: enum baleen_domain, of keys
+ * @kind: enum baleen_kind
+ * @n: keys in it
+ * @shape: form and hash count
+ *
+ * No table of such hashes errs less, whatever it makes of them.
+ *
+ * Return: 1 - e^(-n / 2^64) of keys that are hashed to 64 bits, of texts in a form 2^32; 0 of
+ * keys that are not hashed, and where each position has a hash of its own.
+ */
+double baleen_hash_rate(u32 domain, u32 kind, u64 n, const struct baleen_shape *shape);
 
 /**
  * baleen_plan_too_many() - the error of a plan beyond BALEEN_MAX_BLOCKS

@@ -69,12 +69,16 @@ static void fill_plane(u32 domain, u32 kind, u64 n, double bits_per_key,
 		baleen_cost_plan(domain, kind, n, 0, &sized, cost);
 		return;
 	}
-	/* A plan takes a little more, so that it can be folded in halves. */
+	/* A plan takes no more than that, however many there may be. */
+	n_blocks = fmin(n_blocks,
+			n * (double)BALEEN_BLOOM_MAX_BITS_PER_KEY / (BALEEN_BLOCK_BYTES * 8) + 1);
+	/* And a little more, so that it can be folded in halves. */
 	n_blocks -= n_blocks / 64 + (n_blocks > 1);
 	for (u32 k = 2; k <= 8 && n_blocks; k += 2)
 		if (!shape->n_hashes || shape->n_hashes == k)
 			least = fmin(least, baleen_bloom_fpp(n_blocks, k, n));
 	/* Next to it, where sums of the same come out otherwise. */
+	least = fmax(least, baleen_hash_rate(domain, kind, n, shape));
 	baleen_cost_plan(domain, kind, n, fmin(least * (1 + 1e-9), MOST_RATE), shape, cost);
 }
 
@@ -82,7 +86,7 @@ static void fill_slots(u32 domain, u32 kind, u64 n, double bits_per_key,
 		       const struct baleen_shape *shape, struct baleen_cost *cost)
 {
 	double low = LEAST_LOG2, high = 0;
-	struct baleen_cost tried;
+	struct baleen_cost tried, loosest;
 
 	baleen_cost_plan(domain, kind, n, 0, shape, &tried);
 	if (is_within(&tried, bits_per_key * n)) {
@@ -100,6 +104,10 @@ static void fill_slots(u32 domain, u32 kind, u64 n, double bits_per_key,
 			low = middle;
 		}
 	}
+	/* Another reason than the bits: no rate helps against it. */
+	baleen_cost_plan(domain, kind, n, MOST_RATE, shape, &loosest);
+	if (cost->err && loosest.err)
+		*cost = loosest;
 }
 
 void baleen_cost_fill(u32 domain, u32 kind, u64 n, double bits_per_key,
@@ -112,7 +120,7 @@ void baleen_cost_fill(u32 domain, u32 kind, u64 n, double bits_per_key,
 	else
 		fill_plane(domain, kind, n, bits_per_key, shape, &found);
 	*cost = found;
-	if (!found.err && is_within(&found, bits_per_key * n))
+	if (is_within(&found, bits_per_key * n) || (found.err && *found.error.text))
 		return;
 	*cost = (struct baleen_cost){ .table.kind = kind };
 	cost->err =
