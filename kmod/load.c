@@ -26,6 +26,8 @@ static int check_tables(const struct baleen_image *image)
 	for (u32 domain = BALEEN_IP4; domain <= BALEEN_TUPLE; domain++) {
 		const struct baleen_table *table = &image->table[domain];
 
+		if (baleen_kind_has_chains(table->kind))
+			return baleen_refuse("a kind that only userspace asks", -EOPNOTSUPP);
 		if (baleen_needs_string(table, domain))
 			return baleen_refuse("its hash needs the bytes of a string", -EOPNOTSUPP);
 		if (table->kind == BALEEN_KIND_QUOTIENT && !baleen_quotient_fits_packets(table))

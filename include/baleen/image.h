@@ -72,6 +72,8 @@
  * @BALEEN_KIND_COUNTING: see counting.h
  * @BALEEN_KIND_QUOTIENT: see quotient.h
  * @BALEEN_KIND_TREE: see tree.h
+ * @BALEEN_KIND_CHAINED: a dictionary, see chained.h; only userspace asks it
+ * @BALEEN_KIND_COMPACT: hash compaction, see chained.h; only userspace asks it
  * @BALEEN_N_KINDS: how many
  *
  * A user does not choose DIRECTORY, PREFIXES, ENTRIES and TREE: they come with
@@ -88,7 +90,9 @@ enum baleen_kind {
 	BALEEN_KIND_COUNTING = 7,
 	BALEEN_KIND_QUOTIENT = 8,
 	BALEEN_KIND_TREE = 9,
-	BALEEN_N_KINDS = 10,
+	BALEEN_KIND_CHAINED = 10,
+	BALEEN_KIND_COMPACT = 11,
+	BALEEN_N_KINDS = 12,
 };
 
 /**
@@ -217,7 +221,8 @@ _Static_assert(sizeof(struct baleen_image_header) == BALEEN_HEADER_BYTES, "heade
  * struct baleen_table - one table of an image, checked and in host order
  * @kind: enum baleen_kind; BALEEN_KIND_NONE when the domain has no table
  * @slot_bits: cuckoo: 8, 12, 16, 32 or 64, packed 4 to 32; prefixes: 64; quotient:
- *             bits of a remainder, 1 to 63; else 0
+ *             bits of a remainder, 1 to 63; chained, compact: bits of a value, 1 to 64;
+ *             else 0
  * @n_hashes: bits set per key; Bloom and blocked counting: 2, 4, 6 or 8;
  *            classic and other counting: 1 to BALEEN_MAX_POSITIONS; else 0
  * @log2_buckets: cuckoo, prefixes: floor(log2(@n_buckets)); quotient: bits of a
@@ -236,10 +241,11 @@ _Static_assert(sizeof(struct baleen_image_header) == BALEEN_HEADER_BYTES, "heade
  * @longest_cluster: quotient: slots of the longest cluster
  * @n_spare_bits: classic, counting: bits of the last block of the bit plane
  *                that are no positions, 0 to 511
+ * @n_room: chained, compact: entries that there is room for, 1 or more
  * @extra: the same word, whatever the kind calls it; else 0
  * @first_block: index of the table's first block in the image
  * @n_blocks: blocks of the table, at least 1
- * @n_buckets: cuckoo, prefixes: buckets; Bloom, classic, counting: blocks of
+ * @n_buckets: cuckoo, prefixes, chained, compact: buckets; Bloom, classic, counting: blocks of
  *             the bit plane; quotient: slots, 2^@log2_buckets; directory:
  *             leaves; tree: blocks behind its first index; entries: how many
  * @form: enum baleen_form; 0 where keys are hashed as packets have them
@@ -267,6 +273,7 @@ struct baleen_table {
 		u32 n_stash;
 		u32 longest_cluster;
 		u32 n_spare_bits;
+		u32 n_room;
 	};
 	u32 first_block;
 	u32 n_blocks;
@@ -328,6 +335,8 @@ static inline __attribute__((unused)) const char *baleen_kind_name(u32 kind)
 	case BALEEN_KIND_COUNTING: return "counting";
 	case BALEEN_KIND_QUOTIENT: return "quotient";
 	case BALEEN_KIND_TREE: return "tree";
+	case BALEEN_KIND_CHAINED: return "chained";
+	case BALEEN_KIND_COMPACT: return "compact";
 	default: return "none";
 	}
 }
@@ -581,6 +590,18 @@ baleen_inline u64 baleen_bucket_blocks(const struct baleen_table *table)
 }
 
 /**
+ * baleen_kind_has_chains() - does a kind store values in chains?
+ * @kind: enum baleen_kind
+ *
+ * Context: any.
+ * Return: true of a dictionary and of hash compaction, which no packet asks.
+ */
+baleen_inline bool baleen_kind_has_chains(u32 kind)
+{
+	return kind == BALEEN_KIND_CHAINED || kind == BALEEN_KIND_COMPACT;
+}
+
+/**
  * baleen_table_bits() - positions of a bit plane
  * @table: a Bloom, classic or counting table
  *
@@ -610,6 +631,10 @@ baleen_inline u64 baleen_table_blocks(const struct baleen_table *table)
 	case BALEEN_KIND_QUOTIENT:
 		n_words = ((n - 1) / 64 + 1) * (BALEEN_QUOTIENT_META + table->slot_bits);
 		return (n_words - 1) / BALEEN_BLOCK_WORDS + 1;
+	case BALEEN_KIND_CHAINED:
+	case BALEEN_KIND_COMPACT:
+		return (n - 1) / 16 + 1 + ((u64)table->n_room - 1) / 16 + 1 +
+		       ((u64)table->n_room * table->slot_bits - 1) / 512 + 1;
 	default: return n;
 	}
 }
@@ -632,17 +657,20 @@ baleen_inline bool baleen_table_loses_keys(const struct baleen_table *table)
  * @domain: its domain
  *
  * Context: any.
- * Return: true for a cuckoo table whose slots keep all of a hash or of an address.
+ * Return: true for a cuckoo table whose slots keep all of a hash or of an address, and for a
+ * dictionary.
  */
 baleen_inline bool baleen_table_keeps_hashes(const struct baleen_table *table, u32 domain)
 {
+	if (table->kind == BALEEN_KIND_CHAINED)
+		return true;
 	return table->kind == BALEEN_KIND_CUCKOO && !baleen_table_has_fingerprints(table) &&
 	       (table->slot_bits == 64 || domain == BALEEN_IP4);
 }
 
 /**
  * baleen_table_tells_apart() - is each slot that of one key?
- * @table: a cuckoo or quotient table
+ * @table: a cuckoo or quotient table, or one of chains
  * @domain: its domain
  *
  * Context: any.
@@ -653,6 +681,8 @@ baleen_inline bool baleen_table_tells_apart(const struct baleen_table *table, u3
 {
 	if (table->kind == BALEEN_KIND_QUOTIENT)
 		return table->log2_buckets + table->slot_bits == baleen_key_bits(domain);
+	if (table->kind == BALEEN_KIND_COMPACT)
+		return table->slot_bits == baleen_key_bits(domain);
 	return baleen_table_keeps_hashes(table, domain);
 }
 

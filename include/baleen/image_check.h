@@ -152,6 +152,10 @@ static inline const char *baleen_form_check(const struct baleen_table *table, u3
 		     table->hash == BALEEN_HASH_MURMUR3_FNV1A || table->hash == BALEEN_HASH_BIP37))
 			return NULL;
 		break;
+	case BALEEN_KIND_COMPACT:
+		if (domain == BALEEN_TUPLE && table->slot_bits <= BALEEN_FORM_BITS)
+			return NULL;
+		break;
 	case BALEEN_KIND_QUOTIENT:
 		if (domain >= BALEEN_WORD &&
 		    table->log2_buckets + table->slot_bits <= BALEEN_FORM_BITS)
@@ -179,6 +183,23 @@ static inline const char *baleen_quotient_check(struct baleen_table *table, u32 
 	if (table->n_entries > table->n_buckets)
 		return "more entries than slots";
 	table->log2_buckets = log2;
+	return NULL;
+}
+
+static inline const char *baleen_chained_check(const struct baleen_table *table, u32 domain)
+{
+	if (table->shape)
+		return "a shape in a table that has none";
+	if (!table->slot_bits || table->slot_bits > baleen_key_bits(domain))
+		return "values longer than the keys";
+	if (table->kind == BALEEN_KIND_CHAINED && table->slot_bits != baleen_key_bits(domain))
+		return "a dictionary that does not keep its keys";
+	if (!table->n_room)
+		return "chains without room for an entry";
+	if (baleen_table_blocks(table) != table->n_blocks)
+		return "number of entries and blocks disagree";
+	if (table->n_entries > table->n_room)
+		return "more entries than there is room for";
 	return NULL;
 }
 
@@ -234,7 +255,7 @@ static inline const char *baleen_table_unused(const struct baleen_table *table)
 {
 	u32 kind = table->kind;
 	bool has_slots = kind == BALEEN_KIND_CUCKOO || kind == BALEEN_KIND_PREFIXES ||
-			 kind == BALEEN_KIND_QUOTIENT;
+			 kind == BALEEN_KIND_QUOTIENT || baleen_kind_has_chains(kind);
 	bool has_hashes = kind == BALEEN_KIND_BLOOM || kind == BALEEN_KIND_CLASSIC ||
 			  kind == BALEEN_KIND_COUNTING;
 
@@ -259,7 +280,7 @@ static inline bool baleen_kind_has_keys(u32 kind)
 {
 	return kind == BALEEN_KIND_CUCKOO || kind == BALEEN_KIND_BLOOM ||
 	       kind == BALEEN_KIND_CLASSIC || kind == BALEEN_KIND_COUNTING ||
-	       kind == BALEEN_KIND_QUOTIENT;
+	       kind == BALEEN_KIND_QUOTIENT || baleen_kind_has_chains(kind);
 }
 
 /* May the table of a domain be of this kind? */
@@ -291,6 +312,8 @@ static inline const char *baleen_table_check(struct baleen_table *table, u32 dom
 	case BALEEN_KIND_CLASSIC:
 	case BALEEN_KIND_COUNTING: return baleen_classic_check(table);
 	case BALEEN_KIND_QUOTIENT: return baleen_quotient_check(table, domain);
+	case BALEEN_KIND_CHAINED:
+	case BALEEN_KIND_COMPACT: return baleen_chained_check(table, domain);
 	case BALEEN_KIND_DIRECTORY: return baleen_directory_check(table, domain);
 	case BALEEN_KIND_TREE: return baleen_tree_check(table);
 	case BALEEN_KIND_PREFIXES: return baleen_prefixes_check(table);
@@ -355,6 +378,10 @@ static inline const char *baleen_tables_agree(const struct baleen_image *image)
 			return "Squid's hash for other keys than Squid's";
 	if (baleen_forms_agree(image))
 		return baleen_forms_agree(image);
+	/* Without their number nobody could tell its entries from free ones. */
+	for (u32 domain = BALEEN_IP4; domain <= BALEEN_TUPLE; domain++)
+		if (image->flags & BALEEN_FLAG_LIVE && baleen_kind_has_chains(table[domain].kind))
+			return "a live table of a kind that packets do not ask";
 	if (!baleen_spec_is_address(spec) && (table[BALEEN_IP4_GROUPS].kind || has_stems))
 		return "prefixes of keys that are not an address";
 	if (has_stems && table[BALEEN_IP6].kind)

@@ -226,8 +226,8 @@ static inline bool baleen_image_may_del(const struct baleen_image *image, u32 do
 {
 	const struct baleen_table *table = &image->table[domain];
 
-	return table->kind != BALEEN_KIND_CUCKOO || image->flags & BALEEN_FLAG_COPIES ||
-	       baleen_table_tells_apart(table, domain);
+	return (table->kind != BALEEN_KIND_CUCKOO && table->kind != BALEEN_KIND_COMPACT) ||
+	       image->flags & BALEEN_FLAG_COPIES || baleen_table_tells_apart(table, domain);
 }
 
 /**

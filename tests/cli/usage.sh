@@ -107,7 +107,7 @@ for count in 0 -1 1.5 1e6 1m 1kk 0k x "" 99999999999999999999 184467440737095516
 	misuse "--capacity '$count'" build "--capacity '$count': not a number of keys" \
 		--capacity "$count" -o new.bln none.txt
 done
-misuse "--kind" build "--kind 'cukoo': not cuckoo, bloom, classic, counting or quotient" --kind cukoo -o new.bln none.txt
+misuse "--kind" build "--kind 'cukoo': not cuckoo, bloom, classic, counting, quotient, chained or compact" --kind cukoo -o new.bln none.txt
 misuse "--key" build \
 	"--key source: 'source' is none of proto, src, dst, sport, dport, flow, string, squid, fingerprint" --key source -o new.bln none.txt
 misuse "--mode" attach "--mode 'driver': not auto, native or generic" \

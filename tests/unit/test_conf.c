@@ -109,6 +109,8 @@ static const struct {
 	  "c:2: kind 'vacuum': not cuckoo, bloom, classic, counting or quotient" },
 	{ R "kind prefixes\nfpp 0.1\n",
 	  "c:2: kind 'prefixes': not cuckoo, bloom, classic, counting or quotient" },
+	{ R "kind chained\n",
+	  "c:2: kind 'chained': not cuckoo, bloom, classic, counting or quotient" },
 	{ R "key string\n", "c:2: key: a string is no field of a packet" },
 	{ R "key squid\n", "c:2: key: a key of Squid is no field of a packet" },
 	{ R "kind counting\n", "c:1: rule a: kind counting needs a rate: fpp" },

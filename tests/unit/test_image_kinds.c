@@ -178,6 +178,47 @@ static void test_accepted_bits(void **state)
 				  .longest_cluster = (longest),  \
 				  .n_blocks = (total) }
 
+/* domain, kind, bits of a value, buckets, entries, blocks */
+#define CHAINS(d, which, l, m, room, total)                    \
+	.domain = (d), .table = { .kind = BALEEN_KIND_##which, \
+				  .slot_bits = (l),            \
+				  .n_buckets = (m),            \
+				  .n_room = (room),            \
+				  .n_blocks = (total) }
+
+static void test_chains(void **state)
+{
+	static const char blocks[] = "number of entries and blocks disagree";
+	static const struct geometry wrong[] = {
+		{ CHAINS(0, CHAINED, 31, 4, 9, 3), "a dictionary that does not keep its keys" },
+		{ CHAINS(0, CHAINED, 64, 4, 9, 4), "values longer than the keys" },
+		{ CHAINS(1, CHAINED, 32, 4, 9, 3), "a dictionary that does not keep its keys" },
+		{ CHAINS(1, COMPACT, 65, 4, 9, 4), "values longer than the keys" },
+		{ CHAINS(1, COMPACT, 0, 4, 9, 3), "values longer than the keys" },
+		{ CHAINS(1, COMPACT, 12, 4, 0, 2), "chains without room for an entry" },
+		{ CHAINS(1, COMPACT, 12, 0, 9, 3), "a table without buckets" },
+		{ CHAINS(1, COMPACT, 12, 17, 9, 3), blocks },
+		{ CHAINS(1, COMPACT, 12, 16, 17, 3), blocks },
+		{ CHAINS(1, COMPACT, 57, 16, 9, 3), blocks },
+	};
+	static const struct geometry right[] = {
+		{ CHAINS(0, CHAINED, 32, 1, 1, 3) },
+		{ CHAINS(1, CHAINED, 64, 4, 9, 4) },
+		{ CHAINS(2, CHAINED, 64, 16, 8, 3) },
+		{ CHAINS(3, COMPACT, 1, 17, 16, 4) },
+	};
+	struct geometry odd = { CHAINS(1, COMPACT, 12, 4, 9, 3), NULL };
+
+	assert_all_refused(wrong, N_OF(wrong));
+	assert_all_accepted(right, N_OF(right));
+	odd.table.n_entries = 10;
+	assert_table_refused(1, &odd.table, "more entries than there is room for");
+	odd.table.n_entries = 9;
+	assert_table_accepted(1, &odd.table);
+	odd.table.shape = 1;
+	assert_table_refused(1, &odd.table, "a shape in a table that has none");
+}
+
 static void test_refused_slots(void **state)
 {
 	static const char bucket[] = "number of slots of a bucket is not 1, 2 or 4";
@@ -316,6 +357,9 @@ static void test_forms(void **state)
 		  0 },
 		{ { QUOTIENT(3, 3, 29, 1, 4), FORM_MISFIT }, PUBLIC | UNSIGNED | XOR, 32, 0 },
 		{ { QUOTIENT(3, 3, 30, 1, 5), FORM_MISFIT }, PUBLIC, 32, 0 },
+		{ { CHAINS(3, COMPACT, 32, 4, 9, 3), NULL }, PUBLIC | UNSIGNED, 32, 0 },
+		{ { CHAINS(3, COMPACT, 33, 4, 9, 3), FORM_MISFIT }, PUBLIC, 32, 0 },
+		{ { CHAINS(3, CHAINED, 64, 4, 9, 4), FORM_MISFIT }, PUBLIC, 32, 0 },
 		{ { QUOTIENT(2, 3, 30, 1, 5), FORM_MISFIT }, PUBLIC, 128, 0 },
 		{ { QUOTIENT(2, 5, 6, 1, 2), FORM_UNKNOWN }, PUBLIC | QUOTED, 128, 0 },
 		{ { QUOTIENT(2, 5, 6, 1, 2), FORM_KEYS }, 0, 128, 0 },
@@ -395,7 +439,7 @@ int main(void)
 		cmocka_unit_test(test_refused_bits),  cmocka_unit_test(test_accepted_bits),
 		cmocka_unit_test(test_refused_slots), cmocka_unit_test(test_accepted_slots),
 		cmocka_unit_test(test_hash_of_bytes), cmocka_unit_test(test_hash_of_md5),
-		cmocka_unit_test(test_forms),
+		cmocka_unit_test(test_forms),	      cmocka_unit_test(test_chains),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -137,6 +137,16 @@ static void describe_form(json_t *json, const struct baleen_filter *filter, u32 
 	json_object_set_new(json, "hash_form", json_string(form_words(table->form)));
 }
 
+static void describe_chains(json_t *json, const struct baleen_filter *filter, u32 domain)
+{
+	const struct baleen_table *table = &filter->image.table[domain];
+
+	json_object_set_new(json, "buckets", json_integer(table->n_buckets));
+	json_object_set_new(json, "value_bits", json_integer(table->slot_bits));
+	json_object_set_new(json, "copies", json_boolean(has_copies(filter)));
+	json_object_set_new(json, "capacity", json_integer(baleen_table_capacity(table)));
+}
+
 void describe_geometry(json_t *json, const struct baleen_filter *filter, u32 domain)
 {
 	const struct baleen_table *table = &filter->image.table[domain];
@@ -144,6 +154,8 @@ void describe_geometry(json_t *json, const struct baleen_filter *filter, u32 dom
 	describe_form(json, filter, domain);
 	if (table->kind == BALEEN_KIND_QUOTIENT)
 		describe_quotient(json, filter, domain);
+	else if (baleen_kind_has_chains(table->kind))
+		describe_chains(json, filter, domain);
 	else if (baleen_table_is_bit_array(table))
 		describe_plane(json, filter, domain);
 	else
@@ -249,12 +261,25 @@ static void print_form(FILE *stream, const struct baleen_filter *filter, u32 dom
 		fputs("partners by XOR, ", stream);
 }
 
+static void print_chains(FILE *stream, const struct baleen_filter *filter, u32 domain)
+{
+	const struct baleen_table *table = &filter->image.table[domain];
+	char buckets[NUMBER_TEXT], room[NUMBER_TEXT];
+
+	say_to(stream, "%s %s with chains of values of %u bits, room for %s, ",
+	       format_count(table->n_buckets, buckets),
+	       baleen_plural(table->n_buckets, "bucket", "buckets"), table->slot_bits,
+	       format_count(table->n_room, room));
+}
+
 void print_geometry(FILE *stream, const struct baleen_filter *filter, u32 domain)
 {
 	const struct baleen_table *table = &filter->image.table[domain];
 
 	if (table->kind == BALEEN_KIND_QUOTIENT)
 		print_quotient(stream, filter, domain);
+	else if (baleen_kind_has_chains(table->kind))
+		print_chains(stream, filter, domain);
 	else if (baleen_table_is_bit_array(table))
 		print_plane(stream, filter, domain);
 	else

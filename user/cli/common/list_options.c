@@ -27,20 +27,22 @@ static const struct {
 	{ "hash", KIND(CLASSIC) | KIND(COUNTING), "hash to choose" },
 	{ "hash-seed", KIND(CLASSIC) | KIND(COUNTING), "seed of a hash to choose" },
 	{ "hash-form", KIND(CLASSIC) | KIND(COUNTING), "form of a hash" },
-	{ "slot-bits", KIND(CUCKOO), "slots" },
+	{ "slot-bits", KIND(CUCKOO) | KIND(COMPACT), "slots" },
 	{ "bucket-slots", KIND(CUCKOO), "buckets" },
-	{ "buckets", KIND(CUCKOO), "buckets" },
+	{ "buckets", KIND(CUCKOO) | KIND(CHAINED) | KIND(COMPACT), "buckets" },
 	{ "partner", KIND(CUCKOO), "partners" },
 	{ "semi-sort", KIND(CUCKOO), "buckets to sort" },
 	{ "stash", KIND(CUCKOO), "stash" },
-	{ "copies", KIND(CUCKOO) | KIND(COUNTING) | KIND(QUOTIENT), "copies" },
+	{ "copies", KIND(CUCKOO) | KIND(COUNTING) | KIND(QUOTIENT) | KIND(CHAINED) | KIND(COMPACT),
+	  "copies" },
 	{ "remainder-bits", KIND(QUOTIENT), "remainders" },
 	{ "load", KIND(CUCKOO) | KIND(QUOTIENT), "slots to fill" },
 };
 
 /* In the order in which a shape without --kind finds its kind. */
-static const u32 kinds[] = { BALEEN_KIND_CUCKOO, BALEEN_KIND_BLOOM, BALEEN_KIND_CLASSIC,
-			     BALEEN_KIND_COUNTING, BALEEN_KIND_QUOTIENT };
+static const u32 kinds[] = { BALEEN_KIND_CUCKOO,   BALEEN_KIND_BLOOM,	 BALEEN_KIND_CLASSIC,
+			     BALEEN_KIND_COUNTING, BALEEN_KIND_QUOTIENT, BALEEN_KIND_CHAINED,
+			     BALEEN_KIND_COMPACT };
 
 #define N_KINDS (sizeof(kinds) / sizeof(kinds[0]))
 
@@ -300,11 +302,11 @@ const struct option_spec shape_option_table[] = {
 	  .help = "strings: what murmur3 takes and gives: unsigned numbers, the text in single "
 		  "quotes, or hex, the bytes that its digits say; with commas between" },
 	{ "slot-bits", 0, "N", list_shape, .value = SHAPE_SLOT_BITS, .words = SLOT_BITS_WORDS,
-	  .help = "cuckoo: slots of 4 to 32 bits, or 64" },
+	  .help = "cuckoo: slots of 4 to 32 bits, or 64; compact: values of so many" },
 	{ "bucket-slots", 0, "N", list_shape, .value = SHAPE_BUCKET_SLOTS, .words = "1 2 3 4",
 	  .help = "cuckoo: 1 to 4 (default) slots in a bucket" },
 	{ "buckets", 0, "M", list_shape, .value = SHAPE_BUCKETS,
-	  .help = "cuckoo: M buckets, with --slot-bits" },
+	  .help = "cuckoo: M buckets, with --slot-bits; chained, compact: M chains" },
 	{ "partner", 0, "xor", list_shape, .value = SHAPE_PARTNER, .words = "xor",
 	  .help = "cuckoo of strings: the other bucket by XOR, modulo the buckets; keys may be "
 		  "lost unless these are a power of two" },
@@ -354,7 +356,8 @@ static bool is_shape_of(const struct list_options *options, u32 i, u32 kind)
 {
 	bool is_hash = i == SHAPE_HASH || i == SHAPE_HASH_SEED || i == SHAPE_HASH_FORM;
 
-	if (is_hash && options->is_kind_given && kind == BALEEN_KIND_QUOTIENT)
+	if (is_hash && options->is_kind_given &&
+	    (kind == BALEEN_KIND_QUOTIENT || kind == BALEEN_KIND_COMPACT))
 		return options->build.shape.hash == BALEEN_HASH_MURMUR3;
 	if (is_hash && kind == BALEEN_KIND_CUCKOO)
 		return options->shape_text[SHAPE_PARTNER];
@@ -402,7 +405,8 @@ int list_options_find_kinds(const struct command *command, struct list_options *
 	options->kinds = 0;
 	for (u32 i = N_KINDS; i-- > 0;) {
 		if (find_misfit(options, kinds[i]) < N_SHAPE_OPTIONS ||
-		    (options->is_kind_given && kinds[i] != given))
+		    (options->is_kind_given && kinds[i] != given) ||
+		    (!options->is_kind_given && baleen_kind_has_chains(kinds[i])))
 			continue;
 		options->kinds |= 1u << kinds[i];
 		options->build.kind = kinds[i];
@@ -418,7 +422,7 @@ static int check_rate(const struct command *command, const struct list_options *
 	const struct baleen_build_options *build = &options->build;
 
 	if (build->kind == BALEEN_KIND_CUCKOO || build->kind == BALEEN_KIND_QUOTIENT ||
-	    build->fpp || build->shape.n_bits)
+	    baleen_kind_has_chains(build->kind) || build->fpp || build->shape.n_bits)
 		return 0;
 	return complain_usage(command, "--kind %s needs a false positive rate: --fpp",
 			      baleen_kind_name(build->kind));

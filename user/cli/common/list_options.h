@@ -94,8 +94,11 @@ struct list_options {
 	struct baleen_seed seed;
 };
 
-/* The values of --kind and --hash, and some of --key, for their rows. */
-#define KIND_WORDS "cuckoo bloom classic counting quotient"
+/* The values of --kind and --hash, and some of --key, for their rows. Kinds that packets ask
+ * come first.
+ */
+#define PACKET_KIND_WORDS "cuckoo bloom classic counting quotient"
+#define KIND_WORDS PACKET_KIND_WORDS " chained compact"
 #define HASH_WORDS "blocked keyed murmur3 murmur3-fnv1a squid bip37"
 #define KEY_WORDS "src dst proto,dport src,dport flow string squid fingerprint"
 

@@ -103,6 +103,8 @@ static bool asks(const struct baleen_table *table, const struct baleen_view_key 
 	switch (table->kind) {
 	case BALEEN_KIND_DIRECTORY:
 	case BALEEN_KIND_TREE: return where->group >= first && where->group <= last;
+	case BALEEN_KIND_CHAINED:
+	case BALEEN_KIND_COMPACT:
 	case BALEEN_KIND_CUCKOO: return where->bucket[0] == first || where->bucket[1] == first;
 	case BALEEN_KIND_QUOTIENT:
 		/* From the start of the cluster on: that is how a run is found. */
@@ -291,6 +293,57 @@ static void make_quotient(const struct picture *picture, struct picture_row *row
 	}
 }
 
+/* --- chains ----------------------------------------------------------------- */
+
+const char *picture_value(const struct picture *picture, u64 value, char *text)
+{
+	const struct baleen_table *table = picture_table(picture);
+	const struct baleen_seed *seed = &picture->filter->image.seed;
+	struct baleen_key key = { .domain = picture->domain };
+	char shown[BALEEN_KEY_TEXT];
+
+	if (table->kind != BALEEN_KIND_CHAINED || picture->domain == BALEEN_IP6 ||
+	    picture->domain == BALEEN_TUPLE)
+		return picture_number(picture, value, table->slot_bits, text);
+	if (picture->domain == BALEEN_IP4)
+		key.ip4 = baleen_unpermute32(seed, value);
+	else
+		key.lo = baleen_unpermute64(seed, value);
+	baleen_key_format(&key, picture->filter->image.key_spec, shown);
+	snprintf(text, PICTURE_CELL_TEXT, "%.*s", PICTURE_CELL_TEXT - 1, shown);
+	return text;
+}
+
+static void make_chain(const struct picture *picture, struct picture_row *row)
+{
+	u64 value[PICTURE_CELLS];
+	u32 n = baleen_view_chain(picture->filter, picture->domain, row->place, value,
+				  PICTURE_CELLS);
+
+	row->n = n < PICTURE_CELLS ? n : PICTURE_CELLS;
+	for (u32 i = 0; i < row->n; i++) {
+		row->cell[i].paint = i ? PAINT_MOVED : PAINT_USED;
+		picture_value(picture, value[i], row->cell[i].text);
+		if (strlen(row->cell[i].text) > row->width)
+			row->width = strlen(row->cell[i].text);
+	}
+	if (!n) {
+		row->n = row->width = 1;
+		strcpy(row->cell[0].text, "-");
+	}
+	if (n > row->n)
+		append(row->note, sizeof(row->note), "and %u more", n - row->n);
+	for (u32 k = 0; k < picture->n_keys; k++) {
+		const struct picture_key *key = &picture->keys[k];
+
+		if (!key->is_asked || key->where.bucket[0] != row->place)
+			continue;
+		add_note(row, "bucket", key);
+		if (key->where.slot[0] < row->n)
+			mark(&row->cell[key->where.slot[0]], key);
+	}
+}
+
 /* --- entries --------------------------------------------------------------- */
 
 static void make_entry(const struct picture *picture, struct picture_row *row)
@@ -327,6 +380,8 @@ void picture_make_row(const struct picture *picture, u64 n, struct picture_row *
 	case BALEEN_KIND_CUCKOO:
 	case BALEEN_KIND_PREFIXES: make_bucket(picture, row); break;
 	case BALEEN_KIND_QUOTIENT: make_quotient(picture, row); break;
+	case BALEEN_KIND_CHAINED:
+	case BALEEN_KIND_COMPACT: make_chain(picture, row); break;
 	case BALEEN_KIND_ENTRIES: make_entry(picture, row); break;
 	default: make_wide(picture, row); break;
 	}
@@ -374,6 +429,21 @@ static void describe_buckets(const struct picture *picture, const struct baleen_
 	append(text, bytes, where->is_stashed ? "in the stash" : "in neither");
 }
 
+static void describe_chain(const struct picture *picture, const struct baleen_view_key *where,
+			   char *text, size_t bytes)
+{
+	char value[PICTURE_CELL_TEXT];
+
+	append(text, bytes,
+	       "value %s, bucket %u: ", picture_value(picture, where->fingerprint, value),
+	       where->bucket[0]);
+	if (!where->n_copies)
+		append(text, bytes, "not in its chain");
+	else
+		append(text, bytes, "in its chain, behind %u", where->slot[0]);
+	describe_copies(picture, where, text, bytes);
+}
+
 static void describe_run(const struct picture *picture, const struct baleen_view_key *where,
 			 char *text, size_t bytes)
 {
@@ -410,6 +480,8 @@ const char *picture_describe_key(const struct picture *picture, const struct pic
 		break;
 	case BALEEN_KIND_QUOTIENT: describe_run(picture, where, text, bytes); break;
 	case BALEEN_KIND_CUCKOO: describe_buckets(picture, where, text, bytes); break;
+	case BALEEN_KIND_CHAINED:
+	case BALEEN_KIND_COMPACT: describe_chain(picture, where, text, bytes); break;
 	default: describe_positions(picture, where, text, bytes); break;
 	}
 	return text;

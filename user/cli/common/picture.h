@@ -147,4 +147,9 @@ const char *picture_verdict(const struct picture *picture, const struct picture_
 /* A number in the base of the picture, as wide as @bits need; returns @text. */
 const char *picture_number(const struct picture *picture, u64 value, u32 bits, char *text);
 
+/* A value of a chain: the key where the table keeps it and a number shows it, else a number;
+ * returns @text.
+ */
+const char *picture_value(const struct picture *picture, u64 value, char *text);
+
 #endif /* BALEEN_CLI_PICTURE_H */

@@ -73,6 +73,22 @@ static json_t *describe_bucket(const struct picture *picture, u32 bucket)
 	return json;
 }
 
+/* From the head on. */
+static json_t *describe_chain(const struct picture *picture, u32 bucket)
+{
+	u64 value[PICTURE_CELLS];
+	u32 n = baleen_view_chain(picture->filter, picture->domain, bucket, value, PICTURE_CELLS);
+	json_t *json = json_object(), *chain = json_array();
+	char text[PICTURE_CELL_TEXT];
+
+	for (u32 i = 0; i < n && i < PICTURE_CELLS; i++)
+		json_array_append_new(chain, json_string(picture_value(picture, value[i], text)));
+	set_count(json, "bucket", bucket);
+	set_count(json, "length", n);
+	json_object_set_new(json, "chain", chain);
+	return json;
+}
+
 static json_t *describe_place(const struct picture *picture, u64 place)
 {
 	const struct baleen_table *table = picture_table(picture);
@@ -86,6 +102,8 @@ static json_t *describe_place(const struct picture *picture, u64 place)
 	case BALEEN_KIND_CLASSIC:
 		return json_integer(baleen_plane_get(table, picture->filter->bytes, place));
 	case BALEEN_KIND_QUOTIENT: return describe_slot(picture, place);
+	case BALEEN_KIND_CHAINED:
+	case BALEEN_KIND_COMPACT: return describe_chain(picture, place);
 	case BALEEN_KIND_DIRECTORY:
 	case BALEEN_KIND_TREE:
 		return json_string(baleen_view_bar_name(table, picture->domain,
@@ -154,6 +172,19 @@ static void describe_run(json_t *json, const struct baleen_view_key *where)
 	set_count(json, "copies", where->n_copies);
 }
 
+static void describe_value(json_t *json, const struct picture *picture,
+			   const struct baleen_view_key *where)
+{
+	char text[PICTURE_CELL_TEXT];
+
+	json_object_set_new(json, "value",
+			    json_string(picture_value(picture, where->fingerprint, text)));
+	set_count(json, "bucket", where->bucket[0]);
+	json_object_set_new(json, "found",
+			    where->n_copies ? json_integer(where->slot[0]) : json_null());
+	set_count(json, "copies", where->n_copies);
+}
+
 static json_t *describe_key(const struct picture *picture, const struct picture_key *key)
 {
 	const struct baleen_view_key *where = &key->where;
@@ -164,6 +195,8 @@ static json_t *describe_key(const struct picture *picture, const struct picture_
 	case BALEEN_KIND_TREE: set_count(json, "group", where->group); break;
 	case BALEEN_KIND_CUCKOO: describe_buckets(json, where); break;
 	case BALEEN_KIND_QUOTIENT: describe_run(json, where); break;
+	case BALEEN_KIND_CHAINED:
+	case BALEEN_KIND_COMPACT: describe_value(json, picture, where); break;
 	default:
 		bits = json_array();
 		for (u32 i = 0; i < where->positions.n; i++)

@@ -69,11 +69,26 @@ static void describe_slot(const struct picture *picture, const struct baleen_ste
 		snprintf(text + n, STEP_TEXT - n, ", from slot %u", step->from);
 }
 
+static void describe_link(const struct picture *picture, const struct baleen_step *step, char *text)
+{
+	char value[PICTURE_CELL_TEXT];
+
+	picture_value(picture, step->adds ? step->after : step->before, value);
+	if (step->adds)
+		snprintf(text, STEP_TEXT, "bucket %llu: %s becomes the first of its chain",
+			 (unsigned long long)step->place, value);
+	else
+		snprintf(text, STEP_TEXT, "bucket %llu: %s is taken out, behind %u",
+			 (unsigned long long)step->place, value, step->i);
+}
+
 const char *step_text(const struct picture *picture, const struct baleen_step *step, char *text)
 {
 	switch (picture_table(picture)->kind) {
 	case BALEEN_KIND_CUCKOO: describe_put(picture, step, text); break;
 	case BALEEN_KIND_QUOTIENT: describe_slot(picture, step, text); break;
+	case BALEEN_KIND_CHAINED:
+	case BALEEN_KIND_COMPACT: describe_link(picture, step, text); break;
 	default: describe_bit(picture, step, text); break;
 	}
 	return text;

@@ -74,6 +74,11 @@ static json_t *describe_step(const struct replay *replay, const struct baleen_st
 				 step->i, "before", describe_content(&slots, step->before), "after",
 				 describe_content(&slots, step->after));
 	}
+	if (baleen_kind_has_chains(kind))
+		return json_pack("{sI si so so}", "bucket", (json_int_t)step->place, "behind",
+				 step->i, "before",
+				 step->adds ? json_null() : json_integer(step->before), "after",
+				 step->adds ? json_integer(step->after) : json_null());
 	if (kind == BALEEN_KIND_QUOTIENT)
 		return json_pack("{sI so so so}", "slot", (json_int_t)step->place, "before",
 				 describe_slot_state(&step->old), "after",

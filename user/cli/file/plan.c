@@ -8,6 +8,7 @@
 #include "cli/common/list_options.h"
 #include "cli/file/plan_compare.h"
 #include "cli/file/plan_curves.h"
+#include "cli/file/plan_textbook.h"
 #include "filter/bloom_math.h"
 #include "ops/choose.h"
 #include "ops/plan_kinds.h"
@@ -50,6 +51,11 @@ struct planned {
 	struct baleen_way way;
 	struct baleen_cost cost;
 };
+
+/* In this order; the last two only where they are named. */
+static const u32 shown[] = { BALEEN_KIND_CUCKOO,   BALEEN_KIND_BLOOM,	 BALEEN_KIND_CLASSIC,
+			     BALEEN_KIND_COUNTING, BALEEN_KIND_QUOTIENT, BALEEN_KIND_CHAINED,
+			     BALEEN_KIND_COMPACT };
 
 static void find_cost(const struct plan *plan, u32 kind, struct planned *planned)
 {
@@ -157,69 +163,17 @@ static void describe_geometry(json_t *json, const struct baleen_table *table)
 		set_integer(json, "quotient_bits", table->log2_buckets);
 		set_integer(json, "remainder_bits", table->slot_bits);
 		break;
+	case BALEEN_KIND_CHAINED:
+	case BALEEN_KIND_COMPACT:
+		set_integer(json, "buckets", table->n_buckets);
+		set_integer(json, "value_bits", table->slot_bits);
+		break;
 	case BALEEN_KIND_COUNTING: set_integer(json, "counter_bits", BALEEN_COUNTER_BITS);
 	/* fall through */
 	default:
 		set_integer(json, "positions", baleen_table_bits(table));
 		set_integer(json, "hashes", table->n_hashes);
 	}
-}
-
-/* Why the plan of the textbooks is none. */
-static const char *textbook_reason(const struct baleen_textbook *textbook, u32 kind)
-{
-	if (kind == BALEEN_KIND_QUOTIENT)
-		return textbook->slot_bits < 1 ? "r < 1: no bits are left for a remainder" : NULL;
-	if (kind == BALEEN_KIND_CUCKOO)
-		return textbook->load_limit && textbook->load > textbook->load_limit ?
-			       "fuller than buckets of so many slots can be" :
-			       NULL;
-	return textbook->n_hashes ? NULL : "k = 0: without hashes it says yes to every key";
-}
-
-static void describe_textbook_cuckoo(json_t *json, const struct baleen_textbook *textbook)
-{
-	char name[32];
-
-	set_integer(json, "buckets", ldexp(1, textbook->log2_buckets));
-	set_integer(json, "bucket_slots", textbook->bucket_slots);
-	set_integer(json, "slot_bits", textbook->slot_bits);
-	if (textbook->load_limit) {
-		snprintf(name, sizeof(name), "buckets_at_%.0f_percent", 100 * textbook->load_limit);
-		set_integer(json, name, textbook->n_buckets_loaded);
-	}
-	set_integer(json, "least_buckets", textbook->n_buckets_least);
-}
-
-static json_t *describe_textbook(const struct plan *plan, u32 kind)
-{
-	double n = plan->lists.build.capacity, fpp = plan->lists.build.fpp;
-	struct baleen_textbook textbook;
-	const char *reason;
-	json_t *json;
-
-	if (!fpp)
-		return json_null();
-	textbook = baleen_textbook_plan(kind, n, fpp, plan->lists.build.shape.bucket_slots);
-	reason = textbook_reason(&textbook, kind);
-	json = json_object();
-	set_integer(json, "bits", textbook.n_bits);
-	set_real(json, "bits_per_key", textbook.n_bits / n);
-	set_real(json, "fpp", textbook.fpp);
-	switch (kind) {
-	case BALEEN_KIND_QUOTIENT:
-		set_real(json, "load", textbook.load);
-		set_integer(json, "quotient_bits", textbook.log2_buckets);
-		set_integer(json, "remainder_bits", textbook.slot_bits);
-		break;
-	case BALEEN_KIND_CUCKOO:
-		set_real(json, "load", textbook.load);
-		describe_textbook_cuckoo(json, &textbook);
-		break;
-	default: set_integer(json, "hashes", textbook.n_hashes);
-	}
-	json_object_set_new(json, "reason", reason ? json_string(reason) : json_null());
-	return json;
 }
 
 /* Bits a key are given: the best k of the textbooks, and its rate. */
@@ -266,8 +220,9 @@ static json_t *describe_cost(const struct plan *plan, u32 kind)
 		describe_geometry(json, &cost->table);
 	}
 	json_object_set_new(json, "textbook",
-			    plan->bits_per_key && is_classic ? describe_best(plan) :
-							       describe_textbook(plan, kind));
+			    plan->bits_per_key && is_classic ?
+				    describe_best(plan) :
+				    plan_textbook_json(&plan->lists.build, kind));
 	return json;
 }
 
@@ -286,9 +241,9 @@ static int print_costs_json(const struct plan *plan)
 	double n = plan->lists.build.capacity, fpp = plan->lists.build.fpp;
 	json_t *all = json_array();
 
-	for (u32 i = 0; i < BALEEN_N_PLANNED; i++)
-		if (plan->lists.kinds & 1u << baleen_planned_kinds[i])
-			json_array_append_new(all, describe_cost(plan, baleen_planned_kinds[i]));
+	for (u32 i = 0; i < sizeof(shown) / sizeof(shown[0]); i++)
+		if (plan->lists.kinds & 1u << shown[i])
+			json_array_append_new(all, describe_cost(plan, shown[i]));
 	if (fpp) {
 		json_array_append_new(all,
 				      describe_bound(plan, "any filter", baleen_any_bound(n, fpp)));
@@ -312,6 +267,11 @@ static const char *geometry_text(const struct baleen_table *table, char *text, s
 		break;
 	case BALEEN_KIND_QUOTIENT:
 		snprintf(text, bytes, "q = %u, r = %u", table->log2_buckets, table->slot_bits);
+		break;
+	case BALEEN_KIND_CHAINED:
+	case BALEEN_KIND_COMPACT:
+		snprintf(text, bytes, "%s chains, l = %u", format_count(table->n_buckets, count),
+			 table->slot_bits);
 		break;
 	default:
 		snprintf(text, bytes, "k = %u%s%s", table->n_hashes,
@@ -354,9 +314,9 @@ static int print_costs(const struct plan *plan)
 	double n = plan->lists.build.capacity, fpp = plan->lists.build.fpp;
 
 	say("%-11s%15s%8s%8s  %-9s%s\n", "", "bits", "size", "per key", "rate", "geometry");
-	for (u32 i = 0; i < BALEEN_N_PLANNED; i++)
-		if (plan->lists.kinds & 1u << baleen_planned_kinds[i])
-			print_cost(plan, baleen_planned_kinds[i]);
+	for (u32 i = 0; i < sizeof(shown) / sizeof(shown[0]); i++)
+		if (plan->lists.kinds & 1u << shown[i])
+			print_cost(plan, shown[i]);
 	if (fpp) {
 		print_bound(plan, "any filter", baleen_any_bound(n, fpp), "at least n log2(1/P)");
 		print_bound(plan, "any Bloom", baleen_classic_bound(n, fpp),

@@ -57,6 +57,8 @@ static const char *bars_title(const struct baleen_table *table)
 	case BALEEN_KIND_CLASSIC: return "blocks of 512 bits by bits set";
 	case BALEEN_KIND_COUNTING: return "counters by value; 15 is stuck";
 	case BALEEN_KIND_QUOTIENT: return "runs by length";
+	case BALEEN_KIND_CHAINED:
+	case BALEEN_KIND_COMPACT: return "buckets by the length of their chains";
 	case BALEEN_KIND_DIRECTORY:
 	case BALEEN_KIND_TREE: return "groups by state";
 	default: return "buckets by slots in use";
@@ -73,6 +75,8 @@ static const char *places_text(const struct baleen_table *table)
 	case BALEEN_KIND_DIRECTORY:
 	case BALEEN_KIND_TREE: return "%s groups, not empty: %s";
 	case BALEEN_KIND_ENTRIES: return "entries: %s";
+	case BALEEN_KIND_CHAINED:
+	case BALEEN_KIND_COMPACT: return "%s buckets, entries: %s";
 	default: return "%s buckets, slots in use: %s";
 	}
 }

@@ -371,7 +371,7 @@ static const struct option_spec options[] = {
 	VALUE("kind", 0, "K", list_kind, attach, lists,
 	      "of a fed filter without an image: cuckoo (default), or counting, the only one for "
 	      "several feeders of a sibling",
-	      .words = KIND_WORDS),
+	      .words = PACKET_KIND_WORDS),
 	VALUE("hash", 0, "H", list_shape, attach, lists,
 	      "counting: squid (default), keyed or blocked", .words = HASH_WORDS,
 	      .value = SHAPE_HASH),

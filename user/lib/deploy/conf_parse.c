@@ -195,7 +195,7 @@ static int parse_kind(struct baleen_conf_parser *parser, void *to)
 {
 	u32 kind = baleen_kind_find(parser->word[1]);
 
-	if (!kind)
+	if (!kind || baleen_kind_has_chains(kind))
 		return baleen_conf_refuse(
 			parser, "kind '%s': not cuckoo, bloom, classic, counting or quotient",
 			parser->word[1]);

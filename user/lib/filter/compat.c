@@ -104,6 +104,8 @@ int baleen_compat_tables(const struct baleen_image *a, const struct baleen_image
 		return baleen_fail(error, EOPNOTSUPP, "%s hashes texts in another form", a_name);
 	if (baleen_table_is_bit_array(x))
 		err = fit_bits(x, y, a_name, error);
+	else if (baleen_kind_has_chains(x->kind))
+		err = fit_numbers(x->slot_bits, y->slot_bits, "values of ", "bits", a_name, error);
 	else if (x->kind == BALEEN_KIND_QUOTIENT)
 		err = fit_numbers(x->log2_buckets + x->slot_bits, y->log2_buckets + y->slot_bits,
 				  "fingerprints of ", "bits", a_name, error);

@@ -19,6 +19,8 @@ static const struct baleen_kind_ops *const ops_of[BALEEN_N_KINDS] = {
 	[BALEEN_KIND_COUNTING] = &baleen_counting_ops,
 	[BALEEN_KIND_QUOTIENT] = &baleen_quotient_ops,
 	[BALEEN_KIND_TREE] = &baleen_directory_ops,
+	[BALEEN_KIND_CHAINED] = &baleen_chained_ops,
+	[BALEEN_KIND_COMPACT] = &baleen_compact_ops,
 };
 
 const struct baleen_kind_ops *baleen_kind_ops(u32 kind)

@@ -32,9 +32,9 @@ struct baleen_hashes;
  * @hash_seed: seed of the hash of texts, where they are hashed in a form
  * @has_hash_seed: 0 is no default but what was asked for
  * @is_blocked: counting: 0 is no default but what was asked for
- * @slot_bits: cuckoo: 4 to 32, or 64
+ * @slot_bits: cuckoo: 4 to 32, or 64; compact: l, 1 to 64
  * @bucket_slots: cuckoo: 1 to 4
- * @n_buckets: cuckoo: buckets
+ * @n_buckets: cuckoo, chained, compact: buckets
  * @has_copies: cuckoo: each key takes a slot of its own, also where others look the same
  * @may_err: cuckoo: IPv4 addresses may be fingerprints, where these are smaller than whole ones
  * @is_semi_sorted: cuckoo: the four slots of a bucket are sorted, and take one bit less each
@@ -115,6 +115,8 @@ extern const struct baleen_kind_ops baleen_bloom_ops;
 extern const struct baleen_kind_ops baleen_classic_ops;
 extern const struct baleen_kind_ops baleen_counting_ops;
 extern const struct baleen_kind_ops baleen_quotient_ops;
+extern const struct baleen_kind_ops baleen_chained_ops;
+extern const struct baleen_kind_ops baleen_compact_ops;
 extern const struct baleen_kind_ops baleen_directory_ops;
 extern const struct baleen_kind_ops baleen_prefixes_ops;
 extern const struct baleen_kind_ops baleen_entries_ops;

@@ -43,7 +43,8 @@ static int find_form(u32 key_spec, u32 kind, struct baleen_shape *shape, struct 
 		shape->hash = BALEEN_HASH_MURMUR3;
 	if (is_plane ?
 		    !is_murmur && !is_bip37 :
-		    shape->hash != BALEEN_HASH_MURMUR3 || (kind != BALEEN_KIND_QUOTIENT && !is_xor))
+		    shape->hash != BALEEN_HASH_MURMUR3 || (kind != BALEEN_KIND_QUOTIENT &&
+							   kind != BALEEN_KIND_COMPACT && !is_xor))
 		return baleen_fail(error, EINVAL,
 				   "a table of kind %s has no such hash: --hash murmur3",
 				   baleen_kind_name(kind));

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Testing one key, or many at once: the lines of all are asked for before the first is read. */
+#include <baleen/chained.h>
+
 #include "filter/lanes.h"
 #include "filter/recent.h"
 
@@ -20,6 +22,20 @@ static u32 test_recent(const struct baleen_filter *filter, const struct baleen_k
 				  is_ip6);
 }
 
+/* Prefixes speak first: only hosts are in chains. */
+static int test_chain(const struct baleen_filter *filter, const struct baleen_key *key)
+{
+	const struct baleen_table *groups = &filter->image.table[BALEEN_IP4_GROUPS];
+	struct baleen_table table = filter->image.table[key->domain];
+	struct baleen_chains chains = baleen_chains_at(&table, filter->bytes);
+
+	if (key->domain == BALEEN_IP4 && groups->kind &&
+	    baleen_directory_get(groups, filter->bytes, key->ip4, 1) != BALEEN_GROUP_HOSTS)
+		return baleen_image_test(&filter->image, filter->bytes, key);
+	return baleen_chains_count(&chains, baleen_chains_value(&table, &filter->image.seed, key)) >
+	       0;
+}
+
 /* Not inline: with the probe of all kinds in each caller the unit tests took 140 s of a
  * processor to compile, in place of 64.
  */
@@ -27,6 +43,8 @@ int baleen_filter_test(const struct baleen_filter *filter, const struct baleen_k
 {
 	u32 recent = test_recent(filter, key);
 
+	if (baleen_kind_has_chains(filter->image.table[key->domain].kind))
+		return test_chain(filter, key);
 	if (filter->image.key_spec == BALEEN_KEY_STRING)
 		return baleen_filter_test_string(filter, key);
 	if (recent)

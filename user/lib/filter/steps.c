@@ -270,6 +270,27 @@ static int change_run(struct baleen_filter *filter, const struct baleen_key *key
 	return err;
 }
 
+/* --- chains ------------------------------------------------------------------ */
+
+static int change_chain(struct baleen_filter *filter, const struct baleen_key *key,
+			enum baleen_set_op op, bool builds, struct baleen_steps *steps)
+{
+	const struct baleen_table *table = &filter->image.table[key->domain];
+	u64 n_before = table->n_entries;
+	int err = change_key(filter, key, op, builds);
+	bool adds = table->n_entries > n_before;
+
+	if (!err && table->n_entries != n_before)
+		note(steps, &(struct baleen_step){
+				    .place = steps->where.bucket[0],
+				    .i = adds ? 0 : steps->where.slot[0],
+				    .before = adds ? 0 : steps->where.fingerprint,
+				    .after = adds ? steps->where.fingerprint : 0,
+				    .adds = adds,
+			    });
+	return err;
+}
+
 int baleen_steps_change(struct baleen_filter *filter, const struct baleen_key *key,
 			enum baleen_set_op op, bool builds, struct baleen_steps *steps)
 {
@@ -282,6 +303,8 @@ int baleen_steps_change(struct baleen_filter *filter, const struct baleen_key *k
 	switch (filter->image.table[key->domain].kind) {
 	case BALEEN_KIND_CUCKOO: err = change_slots(filter, key, op, builds, steps); break;
 	case BALEEN_KIND_QUOTIENT: err = change_run(filter, key, op, builds, steps); break;
+	case BALEEN_KIND_CHAINED:
+	case BALEEN_KIND_COMPACT: err = change_chain(filter, key, op, builds, steps); break;
 	default: err = change_bits(filter, key, op, builds, steps); break;
 	}
 	return err ? err : steps->err;

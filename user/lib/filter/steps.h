@@ -15,9 +15,11 @@
 /**
  * struct baleen_step - a place that changes, or of a bit or counter may stay as it is
  * @place: the bit, the counter, the bucket or the slot of a quotient table
- * @i: cuckoo: which slot of the bucket
- * @before: bit, counter; cuckoo: what is in the slot, 0 when it is free
- * @after: what is in it then
+ * @i: cuckoo: which slot of the bucket; chains: how many are before it in the chain
+ * @before: bit, counter; cuckoo: what is in the slot, 0 when it is free; chains: the value
+ *          that goes
+ * @after: what is in it then; chains: the value that comes
+ * @adds: chains: a value comes
  * @old: quotient: the slot before
  * @new: quotient: the slot then
  * @from: quotient: the slot that held its remainder before; BALEEN_VIEW_NOWHERE: it stayed,
@@ -28,6 +30,7 @@ struct baleen_step {
 	u32 i;
 	u64 before;
 	u64 after;
+	bool adds;
 	struct baleen_view_slot old;
 	struct baleen_view_slot new;
 	u32 from;

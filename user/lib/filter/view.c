@@ -6,6 +6,7 @@
 
 #include <baleen/tree.h>
 
+#include "filter/chains.h"
 #include "filter/estimate.h"
 #include "filter/positions.h"
 #include "filter/quotient_slots.h"
@@ -15,7 +16,7 @@
 /* Bits of a block that one bar stands for. */
 #define BAR_BITS (BALEEN_BLOCK_BYTES * 8 / (BALEEN_VIEW_BARS - 1))
 
-/* Runs from here on share a bar. */
+/* Runs and chains from here on share a bar. */
 #define LONG_RUN 16
 
 /* States of a group. */
@@ -109,6 +110,20 @@ struct baleen_view_slot baleen_view_slot(const struct baleen_filter *filter, u32
 	view.remainder = baleen_quotient_get(quotient.table, filter->bytes, slot);
 	view.quotient = find_quotient(&quotient, slot);
 	return view;
+}
+
+u32 baleen_view_chain(const struct baleen_filter *filter, u32 domain, u32 bucket, u64 *value,
+		      u32 room)
+{
+	struct baleen_chains chains = baleen_chains_of(filter, domain);
+	u32 next = baleen_chains_follow(&chains, &chains.head[bucket]), n = 0;
+
+	for (; next && n < chains.table->n_entries; n++) {
+		if (n < room)
+			value[n] = baleen_chains_get(&chains, next - 1);
+		next = baleen_chains_follow(&chains, &chains.link[next - 1]);
+	}
+	return n;
 }
 
 /* --- numbers --------------------------------------------------------------- */
@@ -210,6 +225,21 @@ static void count_runs(const struct baleen_filter *filter, u32 domain,
 	end_cluster(summary, &n_cluster);
 }
 
+static void count_chains(const struct baleen_filter *filter, u32 domain,
+			 struct baleen_view_summary *summary)
+{
+	summary->n_bars = LONG_RUN + 1;
+	for (u32 bucket = 0; bucket < summary->n_places; bucket++) {
+		u32 n = baleen_view_chain(filter, domain, bucket, NULL, 0);
+
+		summary->bar[n < LONG_RUN ? n : LONG_RUN]++;
+		summary->n_used += n;
+		/* Damaged: the same entries in many chains would be counted for hours. */
+		if (summary->n_used > filter->image.table[domain].n_entries)
+			break;
+	}
+}
+
 static void count_groups(const struct baleen_filter *filter, u32 domain,
 			 struct baleen_view_summary *summary)
 {
@@ -233,6 +263,8 @@ void baleen_view_summarise(const struct baleen_filter *filter, u32 domain,
 	case BALEEN_KIND_CUCKOO:
 	case BALEEN_KIND_PREFIXES: count_buckets(filter, domain, summary); break;
 	case BALEEN_KIND_QUOTIENT: count_runs(filter, domain, summary); break;
+	case BALEEN_KIND_CHAINED:
+	case BALEEN_KIND_COMPACT: count_chains(filter, domain, summary); break;
 	case BALEEN_KIND_DIRECTORY:
 	case BALEEN_KIND_TREE: count_groups(filter, domain, summary); break;
 	default: summary->n_used = summary->n_places; break;
@@ -244,8 +276,8 @@ const char *baleen_view_bar_name(const struct baleen_table *table, u32 domain, u
 	static const char *const ip4[N_STATES] = { "none", "all", "hosts", "leaf" };
 	static const char *const stem[N_STATES] = { "none", "all", "longer", "leaf" };
 	static const char *const tree[N_STATES] = { "none", "all", "longer", "nodes" };
-	const char *format =
-		table->kind == BALEEN_KIND_QUOTIENT && bar == LONG_RUN ? "%u or more" : "%u";
+	bool is_long = table->kind == BALEEN_KIND_QUOTIENT || baleen_kind_has_chains(table->kind);
+	const char *format = is_long && bar == LONG_RUN ? "%u or more" : "%u";
 
 	if (table->kind == BALEEN_KIND_TREE)
 		snprintf(name, BALEEN_VIEW_NAME, "%s", tree[bar]);
@@ -307,6 +339,27 @@ static void find_remainder(const struct baleen_filter *filter, u32 domain,
 	}
 }
 
+static void find_value(const struct baleen_filter *filter, u32 domain, const struct baleen_key *key,
+		       struct baleen_view_key *where)
+{
+	struct baleen_chains chains = baleen_chains_of(filter, domain);
+	u64 value = baleen_chains_value(chains.table, &filter->image.seed, key);
+	u32 bucket = value % chains.table->n_buckets;
+	u32 next = baleen_chains_follow(&chains, &chains.head[bucket]);
+
+	where->fingerprint = value;
+	where->bucket[0] = where->bucket[1] = bucket;
+	where->slot[0] = where->slot[1] = BALEEN_VIEW_NOWHERE;
+	where->n_copies = baleen_chains_count(&chains, value);
+	for (u32 i = 0; where->n_copies && next; i++) {
+		if (baleen_chains_get(&chains, next - 1) == value) {
+			where->slot[0] = i;
+			return;
+		}
+		next = baleen_chains_follow(&chains, &chains.link[next - 1]);
+	}
+}
+
 static int find_group(const struct baleen_table *table, u32 domain, const struct baleen_key *key,
 		      struct baleen_view_key *where)
 {
@@ -336,6 +389,8 @@ int baleen_view_key(const struct baleen_filter *filter, u32 domain, const struct
 		find_slots(filter, domain, &place, where);
 		return 0;
 	case BALEEN_KIND_QUOTIENT: find_remainder(filter, domain, key, where); return 0;
+	case BALEEN_KIND_CHAINED:
+	case BALEEN_KIND_COMPACT: find_value(filter, domain, key, where); return 0;
 	case BALEEN_KIND_BLOOM:
 	case BALEEN_KIND_CLASSIC:
 	case BALEEN_KIND_COUNTING:

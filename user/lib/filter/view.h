@@ -3,8 +3,8 @@
  * The content of a table, place by place and in numbers, for those who draw it.
  *
  * A place is a bit of a Bloom, classic or counting table, a bucket of a cuckoo table or of
- * one of prefixes, a slot of a quotient table, a group of a directory, an entry of a table of
- * entries.
+ * one of prefixes, a bucket with its chain, a slot of a quotient table, a group of a directory,
+ * an entry of a table of entries.
  */
 #ifndef BALEEN_VIEW_H
 #define BALEEN_VIEW_H
@@ -29,8 +29,8 @@
  * @longest_run: quotient: slots
  * @longest_cluster: quotient: slots
  * @n_bars: bars of the histogram; 0: none
- * @bar: blocks by bits set, counters by value, buckets by slots in use, runs by length,
- *       groups by state; see baleen_view_bar_name()
+ * @bar: blocks by bits set, counters by value, buckets by slots in use or by the length of
+ *       their chain, runs by length, groups by state; see baleen_view_bar_name()
  */
 struct baleen_view_summary {
 	u64 n_places;
@@ -72,12 +72,13 @@ struct baleen_view_slot {
 /**
  * struct baleen_view_key - where a table is asked for a key
  * @positions: tables of bits: its bits
- * @bucket: cuckoo: home and other bucket
+ * @bucket: cuckoo: home and other bucket; chains: the bucket, twice
  * @slot: cuckoo: the slot of each bucket that holds the key, or BALEEN_VIEW_NOWHERE;
- *        quotient: the first: the first slot that does
- * @n_copies: cuckoo, quotient: slots that hold the key
+ *        quotient: the first: the first slot that does; chains: the first: how many are
+ *        before it in its chain
+ * @n_copies: cuckoo, quotient, chains: slots or entries that hold the key
  * @is_stashed: cuckoo: the stash holds the key
- * @fingerprint: cuckoo: what a slot keeps of it; quotient: q + r bits
+ * @fingerprint: cuckoo: what a slot keeps of it; quotient: q + r bits; chains: its value
  * @quotient: its upper bits
  * @remainder: its lower bits
  * @run: quotient: the run of @quotient; none when n is 0
@@ -144,6 +145,19 @@ u32 baleen_view_group(const struct baleen_filter *filter, u32 domain, u32 group)
  * Return: what is in it.
  */
 struct baleen_view_slot baleen_view_slot(const struct baleen_filter *filter, u32 domain, u32 slot);
+
+/**
+ * baleen_view_chain() - the chain of a bucket
+ * @filter: the filter
+ * @domain: domain of a table of chains
+ * @bucket: number of the bucket
+ * @value: filled in with the first @room values, from the head on
+ * @room: how many
+ *
+ * Return: the length of the chain.
+ */
+u32 baleen_view_chain(const struct baleen_filter *filter, u32 domain, u32 bucket, u64 *value,
+		      u32 room);
 
 /**
  * baleen_view_key() - where a table is asked for a key

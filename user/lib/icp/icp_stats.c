@@ -50,6 +50,9 @@ int baleen_icp_check(const struct baleen_image *image, u32 feeders, struct balee
 	if (image->key_spec != BALEEN_KEY_SQUID)
 		return baleen_fail(error, EOPNOTSUPP,
 				   "its keys are no objects of Squid: build it with --key squid");
+	if (baleen_kind_has_chains(table->kind))
+		return baleen_fail(error, EOPNOTSUPP, "only userspace asks a table of kind %s",
+				   baleen_kind_name(table->kind));
 	if (table->kind == BALEEN_KIND_QUOTIENT && !baleen_quotient_fits_packets(table))
 		return baleen_fail(error, EOPNOTSUPP,
 				   "it has a cluster of %u slots, and queries are looked up in %d "

@@ -8,6 +8,7 @@
 #include "filter/compat.h"
 #include "filter/fingerprints.h"
 #include "filter/plan.h"
+#include "filter/chains.h"
 #include "filter/quotient_table.h"
 #include "ops/algebra_table.h"
 
@@ -193,6 +194,20 @@ bool baleen_filters_are_one_pass(const struct baleen_filter *const *filters, siz
 	return true;
 }
 
+/* --- chains ---------------------------------------------------------------- */
+
+static int combine_chains(const struct baleen_filter *a, const struct baleen_filter *b, u32 domain,
+			  enum baleen_set_op op, struct baleen_filter *part,
+			  struct baleen_error *error)
+{
+	const struct baleen_filter *const both[] = { a, b };
+
+	if (op != BALEEN_SET_UNION)
+		return baleen_fail(error, EOPNOTSUPP,
+				   "chains are only merged: build it again from the lists");
+	return baleen_chains_unite(both, 2, domain, 0, part, error);
+}
+
 /* --- any kind -------------------------------------------------------------- */
 
 static bool is_narrow(const struct baleen_table *table, u32 domain)
@@ -249,6 +264,8 @@ int baleen_tables_combine(const struct baleen_filter *a, const struct baleen_fil
 			err = combine_bits(a, b, domain, op, &made, error);
 		else if (!err && a->image.table[domain].kind == BALEEN_KIND_QUOTIENT)
 			err = combine_quotient(a, b, domain, op, &made, error);
+		else if (!err && baleen_kind_has_chains(a->image.table[domain].kind))
+			err = combine_chains(a, b, domain, op, &made, error);
 		else if (!err)
 			err = combine_cuckoo(a, b, domain, op, &made, error);
 	}

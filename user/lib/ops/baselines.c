@@ -35,7 +35,7 @@ double baleen_baseline_bits(enum baleen_baseline_kind kind, double n, double fpp
 	}
 }
 
-/* Where the chain or the probing of a key begins: by its high bits. */
+/* Where the chain of a key begins: by its high bits. */
 static u32 place_of(const struct baleen_baseline *baseline, u64 key)
 {
 	return (key >> 32) * baseline->n_slots >> 32;
@@ -99,7 +99,7 @@ static u64 slot_mask(const struct baleen_baseline *baseline)
 	return ~0ull >> (64 - 8 * baseline->slot_bytes);
 }
 
-/* The low bits of the hash, which are not those that say where it is; never 0. */
+/* The low bits of the hash; never 0. */
 static u64 signature(const struct baleen_baseline *baseline, u64 key)
 {
 	u64 bits = key & slot_mask(baseline);
@@ -116,11 +116,19 @@ static u64 read_slot(const struct baleen_baseline *baseline, u32 i)
 	return slot & slot_mask(baseline);
 }
 
+/* Where the probing of a signature begins: it says that, too, so that any two keys with one
+ * signature look the same.
+ */
+static u32 place_of_signature(const struct baleen_baseline *baseline, u64 signature)
+{
+	return place_of(baseline, signature * 0x9e3779b97f4a7c15ull);
+}
+
 /* The slot of a key, or the empty one where it would be. */
 static u32 find_slot(const struct baleen_baseline *baseline, u64 key, u64 *slot)
 {
 	u64 wanted = signature(baseline, key);
-	u32 at = place_of(baseline, key);
+	u32 at = place_of_signature(baseline, wanted);
 
 	for (*slot = read_slot(baseline, at); *slot && *slot != wanted;
 	     *slot = read_slot(baseline, at))

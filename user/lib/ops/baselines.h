@@ -9,10 +9,10 @@
  *                detection", CAV 1993): l bits of the hash of a key instead of the key, in an
  *                open table, 80 % of it in use, with linear probing. A key that is not in
  *                equals one of the n that are with n / 2^l; so l = log2(n / P), in whole
- *                bytes here. The other bits of the hash say where the probing begins, so
- *                the table answers falsely even less often: only keys on the way count
+ *                bytes here. These l bits say where the probing begins, too
  *
- * For `baleen plan --compare`: they are no kinds of an image.
+ * For `baleen plan --compare`; of kind chained and compact there are images as well, with
+ * chains and l bits: chained.h.
  */
 #ifndef BALEEN_BASELINES_H
 #define BALEEN_BASELINES_H

@@ -202,7 +202,8 @@ static bool is_vague(const struct baleen_filter *filter, u32 domain)
 		return true;
 	return baleen_table_is_bit_array(table) || is_narrow(filter, domain) ||
 	       (table->kind == BALEEN_KIND_QUOTIENT &&
-		!baleen_table_is_exact(&filter->image, domain));
+		!baleen_table_is_exact(&filter->image, domain)) ||
+	       (table->kind == BALEEN_KIND_COMPACT && !baleen_table_tells_apart(table, domain));
 }
 
 static bool is_noop(const struct baleen_filter *filter, const struct baleen_key *key,
@@ -382,7 +383,8 @@ static bool is_for_room(const struct baleen_filter *filter, const struct baleen_
 		struct baleen_key key = baleen_change_key(change, i);
 
 		if (filter->image.table[key.domain].kind == BALEEN_KIND_CUCKOO ||
-		    filter->image.table[key.domain].kind == BALEEN_KIND_QUOTIENT)
+		    filter->image.table[key.domain].kind == BALEEN_KIND_QUOTIENT ||
+		    baleen_kind_has_chains(filter->image.table[key.domain].kind))
 			return true;
 	}
 	return false;

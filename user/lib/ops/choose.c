@@ -64,6 +64,8 @@ u32 baleen_table_can(const struct baleen_image *image, u32 domain)
 	case BALEEN_KIND_CLASSIC: return BALEEN_NEED_MERGE;
 	case BALEEN_KIND_COUNTING: return BALEEN_NEED_DELETE | BALEEN_NEED_MERGE;
 	case BALEEN_KIND_QUOTIENT:
+	case BALEEN_KIND_CHAINED:
+	case BALEEN_KIND_COMPACT:
 		return is_whole || image->flags & BALEEN_FLAG_COPIES ?
 			       all :
 			       BALEEN_NEED_MERGE | BALEEN_NEED_RESIZE;

@@ -72,7 +72,8 @@ u64 baleen_filter_room(const struct baleen_filter *filter)
 
 	for (u32 domain = 0; domain <= BALEEN_TUPLE; domain++)
 		if (filter->image.table[domain].kind == BALEEN_KIND_CUCKOO ||
-		    filter->image.table[domain].kind == BALEEN_KIND_QUOTIENT)
+		    filter->image.table[domain].kind == BALEEN_KIND_QUOTIENT ||
+		    baleen_kind_has_chains(filter->image.table[domain].kind))
 			room += baleen_table_capacity(&filter->image.table[domain]);
 	return room;
 }
@@ -206,7 +207,7 @@ static int make_room(struct baleen_filter *filter, const struct baleen_list *cha
 
 		n[domain] += baleen_filter_count(filter, domain);
 		if (n[domain] <= baleen_table_capacity(table) ||
-		    !(table->kind == BALEEN_KIND_QUOTIENT ||
+		    !(table->kind == BALEEN_KIND_QUOTIENT || baleen_kind_has_chains(table->kind) ||
 		      baleen_table_keeps_hashes(table, domain)))
 			n[domain] = 0;
 		is_full |= n[domain] != 0;
@@ -274,7 +275,8 @@ static int check_copied(const struct baleen_filter *filter, const struct baleen_
 			return baleen_fail(error, EOPNOTSUPP,
 					   "a Bloom filter cannot forget: build it again from its "
 					   "lists");
-		if (table->kind == BALEEN_KIND_QUOTIENT && op == BALEEN_SET_DIFFERENCE &&
+		if ((table->kind == BALEEN_KIND_QUOTIENT || table->kind == BALEEN_KIND_COMPACT) &&
+		    op == BALEEN_SET_DIFFERENCE &&
 		    baleen_quotient_check_del(filter, domain, change, error))
 			return -EOPNOTSUPP;
 		if (table->kind == BALEEN_KIND_CUCKOO && !has_copies && op != BALEEN_SET_UNION)

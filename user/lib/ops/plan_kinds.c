@@ -115,7 +115,8 @@ void baleen_cost_fill(u32 domain, u32 kind, u64 n, double bits_per_key,
 {
 	struct baleen_cost found = { .err = -EINVAL };
 
-	if (kind == BALEEN_KIND_CUCKOO || kind == BALEEN_KIND_QUOTIENT)
+	if (kind == BALEEN_KIND_CUCKOO || kind == BALEEN_KIND_QUOTIENT ||
+	    baleen_kind_has_chains(kind))
 		fill_slots(domain, kind, n, bits_per_key, shape, &found);
 	else
 		fill_plane(domain, kind, n, bits_per_key, shape, &found);
@@ -190,6 +191,19 @@ static struct baleen_textbook textbook_cuckoo(double n, double fpp, u32 bucket_s
 	};
 }
 
+static struct baleen_textbook textbook_compact(double n, double fpp)
+{
+	int l = 0;
+
+	while (ldexp(fpp, l) < n)
+		l++;
+	return (struct baleen_textbook){
+		.n_bits = n * l,
+		.slot_bits = l,
+		.fpp = ldexp(n, -l),
+	};
+}
+
 struct baleen_textbook baleen_textbook_plan(u32 kind, double n, double fpp, u32 bucket_slots)
 {
 	struct baleen_textbook plan;
@@ -197,6 +211,7 @@ struct baleen_textbook baleen_textbook_plan(u32 kind, double n, double fpp, u32 
 	switch (kind) {
 	case BALEEN_KIND_QUOTIENT: return textbook_quotient(n, fpp);
 	case BALEEN_KIND_CUCKOO: return textbook_cuckoo(n, fpp, bucket_slots);
+	case BALEEN_KIND_COMPACT: return textbook_compact(n, fpp);
 	case BALEEN_KIND_COUNTING:
 		plan = textbook_bloom(n, fpp);
 		plan.n_bits *= BALEEN_COUNTER_BITS;

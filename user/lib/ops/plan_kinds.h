@@ -14,6 +14,8 @@
  *   cuckoo       buckets of b slots, m >= ceil(n / b) of them, of which the examples take
  *                the next power of two; slots of p = ceil(log2(2b / P)) bits, rate
  *                1 - (1 - 2^-p)^2b; 50, 84, 95 % full for b = 1, 2, 4 (Fan et al. 2014)
+ *   compact      l = ceil(log2(n / P)) bits a key and nothing else, rate n / 2^l (Wolper and
+ *                Leroy 1993)
  *
  * A billion keys at 2 %: any filter 5.64e9 bits; Bloom 8.14e9; quotient q = 30,
  * r = 6, 9 x 2^30; cuckoo with b = 2: 2^29 buckets of 2 x 8 bits. That many are 93 %
@@ -96,7 +98,7 @@ double baleen_any_bound(double n, double fpp);
  * @n_hashes: Bloom: k; 0: none, so the filter says yes to every key
  * @log2_buckets: quotient: q; cuckoo: binary logarithm of the buckets
  * @bucket_slots: cuckoo: b
- * @slot_bits: quotient: r, 0 or less where no remainder is left; cuckoo: p
+ * @slot_bits: quotient: r, 0 or less where no remainder is left; cuckoo: p; compact: l
  * @n_buckets_least: cuckoo: ceil(n / b)
  * @load_limit: cuckoo: share of the slots that can be in use; 0: the texts tell none
  * @n_buckets_loaded: cuckoo: buckets at @load_limit, whatever number that is; 0: none told
@@ -116,7 +118,7 @@ struct baleen_textbook {
 
 /**
  * baleen_textbook_plan() - a filter as the textbooks plan it
- * @kind: enum baleen_kind, one that a user may choose
+ * @kind: enum baleen_kind, one that a user may choose, but a dictionary, which has no rate
  * @n: keys, 1 or more
  * @fpp: rate, above 0 and below 1
  * @bucket_slots: cuckoo: b, 1 to 4; 0: 2

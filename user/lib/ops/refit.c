@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "filter/bloom_bits.h"
+#include "filter/chains.h"
 #include "filter/estimate.h"
 #include "filter/quotient_table.h"
 #include "ops/algebra_table.h"
@@ -82,6 +83,8 @@ static int refit_table(const struct baleen_filter *filter, u32 domain, u64 n,
 		view = baleen_table_view(filter, domain);
 		return baleen_quotient_resize(&view, n, part, error);
 	}
+	if (baleen_kind_has_chains(table->kind))
+		return baleen_chains_unite(&filter, 1, domain, n, part, error);
 	if (baleen_table_keeps_hashes(table, domain))
 		return move_hashes(filter, domain, n, part, error);
 	return baleen_fail(error, EOPNOTSUPP,

@@ -98,6 +98,11 @@ int baleen_load_check(const struct baleen_image *image, struct baleen_error *err
 	for (u32 domain = BALEEN_IP4; domain <= BALEEN_TUPLE; domain++) {
 		const struct baleen_table *table = &image->table[domain];
 
+		if (baleen_kind_has_chains(table->kind))
+			return baleen_fail(error, EOPNOTSUPP,
+					   "only userspace asks a table of kind %s: packets have "
+					   "cuckoo, bloom, classic, counting and quotient",
+					   baleen_kind_name(table->kind));
 		if (table->kind == BALEEN_KIND_QUOTIENT && !baleen_quotient_fits_packets(table))
 			return baleen_fail(error, EOPNOTSUPP,
 					   "it has a cluster of %u slots, and packets are looked "
