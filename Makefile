@@ -31,6 +31,7 @@
 # make bench-fleet  bans to 10, 100 and 500 readers over a Redis: latency, and what it costs, as root
 # make bench-squid  answers to ICP queries, and what they cost a Squid, as root
 # make bench      every benchmark, as root
+# make vectors    build/vectors/*.json: small tables of every kind for other implementations, see docs/vectors.md
 # make docs       check that the public headers are fully documented
 # make install    DESTDIR= prefix=/usr/local sbindir= libdir= docdir= mandir= unitdir= udevdir= sysconfdir= exampledir=
 # make uninstall  the same variables: removes what that puts there, but sysconfdir
@@ -140,7 +141,7 @@ KMOD_STRESS_SRC := $(wildcard tests/kmod/stress/*.c)
 KMOD_STRESS_BIN := $(KMOD_STRESS_SRC:tests/kmod/stress/%.c=build/kmod-test/stress/%) build/kmod-test/fuzz/fuzz
 BENCH_BIN := $(BENCH_SRC:tests/bench/%.c=build/bench/%)
 
-.PHONY: all kmod kmod-vm unit check check-kmod check-xdp check-kernels check-boot check-deb check-fleet check-squid check-releases check-all bench bench-xdp bench-bans bench-build bench-set bench-path bench-limit bench-lib bench-kmod bench-commands bench-fleet bench-squid demo docs install uninstall install-dkms deb clean tests
+.PHONY: all kmod kmod-vm unit check check-kmod check-xdp check-kernels check-boot check-deb check-fleet check-squid check-releases check-all bench bench-xdp bench-bans bench-build bench-set bench-path bench-limit bench-lib bench-kmod bench-commands bench-fleet bench-squid demo docs vectors install uninstall install-dkms deb clean tests
 .PHONY: releases-built check-model check-now check-all-now check-chosen check-html
 .PHONY: deps-browser deps-build deps-demo deps-test deps-bench deps-deb FORCE
 .PHONY: check-kasan fuzz-kmod deps-kasan
@@ -548,6 +549,9 @@ bench: deps-bench
 
 docs:
 	tests/docs
+
+vectors:
+	/usr/bin/python3 -B tests/model/textbook.py vectors build/vectors
 
 # --- install --------------------------------------------------------------
 
