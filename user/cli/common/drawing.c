@@ -170,20 +170,20 @@ static void draw_letters(struct drawing *drawing, const struct layout *layout,
 {
 	char class[16], letters[PICTURE_LETTERS];
 
-	if (cell->mark == '*')
+	strcpy(letters, cell->letters);
+	if (letters[1])
 		strcpy(class, "l");
 	else
-		snprintf(class, sizeof(class), "l k%u", (cell->mark - 'a') % PALETTE_KEYS);
+		snprintf(class, sizeof(class), "l k%u", (*letters - 'a') % PALETTE_KEYS);
 	fprintf(drawing->out, "<rect x=\"%u\" y=\"%u\" width=\"%u\" height=\"%d\" class=\"%s\"/>",
 		x - 1, drawing->y, width + 2, CELL_HEIGHT + 2, class);
-	strcpy(letters, cell->letters);
 	if (layout->is_wide) {
 		draw_text(drawing, x + 2, text_y(drawing) + LETTERS_HEIGHT + 2, class, letters);
 		return;
 	}
 	/* There is room for one. */
-	letters[0] = cell->mark;
-	letters[1] = '\0';
+	if (letters[1])
+		strcpy(letters, "*");
 	draw_text(drawing, x + width + 4, text_y(drawing), class, letters);
 }
 
@@ -206,7 +206,7 @@ static void draw_cell(struct drawing *drawing, const struct layout *layout,
 	/* An empty bit needs no text. */
 	if (strcmp(cell->text, "."))
 		draw_text(drawing, x + 3, text_y(drawing), "", cell->text);
-	if (cell->mark)
+	if (cell->letters[0])
 		draw_letters(drawing, layout, cell, x, width);
 	end_line(drawing);
 }

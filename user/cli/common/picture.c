@@ -79,11 +79,9 @@ static void mark(struct picture_cell *cell, const struct picture_key *key)
 {
 	size_t n = strlen(cell->letters);
 
-	/* Both buckets of a key can be one. */
-	if (strchr(cell->letters, key->letter))
-		return;
 	cell->mark = cell->mark ? '*' : key->letter;
-	if (n + 1 < sizeof(cell->letters))
+	/* Both buckets of a key can be one. */
+	if (!strchr(cell->letters, key->letter) && n + 1 < sizeof(cell->letters))
 		cell->letters[n] = n + 2 < sizeof(cell->letters) ? key->letter : '+';
 }
 
