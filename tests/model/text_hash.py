@@ -44,6 +44,7 @@ class Positions:
 
     def __init__(self, m, k, name="murmur3", seed=0, form=()):
         self.m, self.k, self.name, self.seed, self.form = m, k, name, seed, tuple(form)
+        self.counts_each = name != "bip37"
 
     def of(self, text):
         """In the order of the hashes; two may be the same."""
@@ -134,6 +135,7 @@ class Keyed:
 
 class KeyedPositions:
     """p_i = mix64(hash + i * odd) * m >> 64."""
+    counts_each = False
 
     def __init__(self, m, k, keyed):
         self.m, self.k, self.keyed = m, k, keyed
@@ -146,6 +148,7 @@ class KeyedPositions:
 
 class BlockedPositions:
     """One block of 512 bits, two of its words, k / 2 bits of each."""
+    counts_each = False
 
     def __init__(self, n_blocks, k, keyed):
         self.n_blocks, self.m, self.k, self.keyed = n_blocks, 512 * n_blocks, k, keyed

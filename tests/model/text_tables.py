@@ -209,12 +209,12 @@ class Bloom:
 class Counting(Bloom):
     """A counting Bloom filter of m counters; one that has come to 15 stays.
 
-    each: positions of a text that coincide count each, as in Algorithms 4 and 6; else once.
+    Positions of the texts that coincide count each, as in Algorithms 4 and 6, others once.
     """
 
-    def __init__(self, positions, each=True):
+    def __init__(self, positions):
         super().__init__(positions)
-        self.each, self.counter = each, [0] * positions.m
+        self.each, self.counter = positions.counts_each, [0] * positions.m
 
     def counted(self, text):
         positions = self.positions.of(text)
@@ -239,7 +239,7 @@ class Counting(Bloom):
         return True
 
     def combined(self, other, both=False):
-        table = Counting(self.positions, self.each)
+        table = Counting(self.positions)
         table.bit = [x | y for x, y in zip(self.bit, other.bit)]
         table.counter = [min(15, x + y) for x, y in zip(self.counter, other.counter)]
         return table
