@@ -26,7 +26,8 @@ make_debian()
 {
 	local tree
 
-	tree=$(tests/releases/tree "$1") && mkdir "$TMP/over" &&
+	# Nobody removes it while it is mounted.
+	tree=$(tests/releases/tree "$1") && exec 6<"$tree" && flock -s 6 && mkdir "$TMP/over" &&
 		mount -t tmpfs -o size=1G baleen-debian "$TMP/over" && mkdir "$TMP"/over/{upper,work} &&
 		mount -t overlay baleen-debian "$DEBIAN" \
 			-o "lowerdir=$tree,upperdir=$TMP/over/upper,workdir=$TMP/over/work" &&
