@@ -147,3 +147,29 @@ check_status "with a bound again" 3 baleen apply
 baleen feed veth-b:bad - --origin tool <"$TMP/lines" >"$TMP/out" 2>"$TMP/err"
 is "a snapshot is one, too" "$(<"$TMP/out")" "bad more entries than max-entries allows: 3
 refused the snapshot has bad lines: nothing changed"
+
+# --- single entries ---
+
+check "no entries" baleen flush veth-b:bad --all
+is "a feed of one" "$(<"$F")" 9.0.0.1
+check "two beside it" baleen add veth-b:bad 192.0.2.1 192.0.2.2
+expect "a third is one too many" 1 "veth-b:bad: 0 added, others refused" "baleen: veth-b:bad: '192.0.2.3' not added: its rule has as \
+many entries as max-entries allows
+baleen: 'baleen add --force veth-b:bad 192.0.2.3' takes it" baleen add veth-b:bad 192.0.2.3
+check_status "so is a ban" 1 baleen ban 192.0.2.3
+is "a program is told so" "$(echo add 192.0.2.3 | baleen feed veth-b:bad -)" \
+	"refused its rule has as many entries as max-entries allows"
+check "one that is there is renewed" baleen add --exist veth-b:bad 192.0.2.2 --ttl 1h
+check "an exception comes" baleen add veth-b:bad '!192.0.2.9'
+check "and goes" baleen del veth-b:bad '!192.0.2.9'
+is "one goes, and another comes" "$(printf '%s\n' "del 192.0.2.1" "add 192.0.2.4" |
+	baleen feed veth-b:bad - --origin manual | paste -s -d ,)" ok,ok
+is "what is in force" "$(verdicts 9.0.0.1 192.0.2.{1,2,3,4})" DPDPD
+check "a person has the last word" baleen add --force veth-b:bad 192.0.2.3
+is "then it is in force" "$(verdicts 192.0.2.3)" D
+{ echo begin; seq -f 'add 192.0.2.%.0f' 2; echo commit; } >"$TMP/lines"
+is "a snapshot finds no room beside them" \
+	"$(baleen feed veth-b:bad - --origin tool <"$TMP/lines")" "ok 0 entries, 2 refused, 0 deleted"
+check "when they are gone" baleen flush veth-b:bad --origin manual
+is "it comes" "$(baleen feed veth-b:bad - --origin tool <"$TMP/lines")" "ok 2 entries, 0 refused, 0 deleted"
+is "and comes again" "$(baleen feed veth-b:bad - --origin tool <"$TMP/lines")" "ok 2 entries, 0 refused, 0 deleted"

@@ -183,11 +183,12 @@ int suggest_exception(const char *target, const char *key)
 int suggest_word(const struct baleen_rule_entry_change *change, const char *command,
 		 const char *target)
 {
-	const char *word =
-		change->answer == BALEEN_GATE_COVERS ? "--narrow" :
-		change->answer == BALEEN_GATE_WIDE || change->answer == BALEEN_GATE_COVERAGE ?
-						       "--force" :
-						       NULL;
+	const char *word = change->answer == BALEEN_GATE_COVERS ? "--narrow" :
+			   change->answer == BALEEN_GATE_WIDE ||
+					   change->answer == BALEEN_GATE_COVERAGE ||
+					   change->answer == BALEEN_GATE_FULL ?
+								  "--force" :
+								  NULL;
 
 	if (!word)
 		return EXIT_FAILED;

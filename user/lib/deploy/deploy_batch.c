@@ -143,12 +143,24 @@ static int refuse_prefix(void *data, const struct baleen_rule_entry *entry, bool
 
 static int put_row(struct work *work, struct baleen_rule_entry_change *change)
 {
-	bool is_new = false;
-	int err = baleen_deploy_rows_put(&work->rows, &change->entry, &is_new);
+	bool is_new = false, has_room = true;
+	int err = 0;
 
+	if (!change->entry.is_exception)
+		err = baleen_gate_has_room(&work->gate, &change->entry, &has_room);
+	if (!err && !has_room) {
+		change->answer = BALEEN_GATE_FULL;
+		change->result = -EPERM;
+		return 0;
+	}
 	if (!err)
-		change->result = is_new ? 0 : -EEXIST;
-	return err;
+		err = baleen_deploy_rows_put(&work->rows, &change->entry, &is_new);
+	if (err)
+		return err;
+	change->result = is_new ? 0 : -EEXIST;
+	/* Those that a snapshot replaces were not counted. */
+	work->gate.n_entries += is_new || work->gate.replaces;
+	return 0;
 }
 
 static int change_rows(struct work *work)
@@ -167,6 +179,7 @@ static int change_rows(struct work *work)
 		}
 		err = baleen_deploy_rows_remove(&work->rows, &change->entry, &n);
 		change->result = n ? 0 : -ENOENT;
+		work->gate.n_entries -= n;
 	}
 	return err;
 }

@@ -39,11 +39,55 @@ static bool may_narrow(const struct baleen_gate *gate)
 	return gate->narrows || rows[gate->asker].may_narrow;
 }
 
+/* A person with --force is not held to it; a rule without the statement has no bound. */
+static bool has_bound(const struct baleen_gate *gate)
+{
+	return gate->rule->limits.max_entries && !rows[gate->asker].is_open && !may_force(gate);
+}
+
+static int add_fed_entries(const struct baleen_feed *feed, void *data)
+{
+	*(u64 *)data += feed->n_entries;
+	return 0;
+}
+
+static int count_entries(struct baleen_gate *gate)
+{
+	const char *rule = gate->rule->name, *replaces = gate->replaces;
+
+	gate->n_entries = baleen_rule_entries_count(gate->state, rule, NULL);
+	if (replaces)
+		gate->n_entries -=
+			baleen_rule_entries_count(gate->state, rule, *replaces ? replaces : NULL);
+	return baleen_feeds_each(gate->state, rule, add_fed_entries, &gate->n_entries, gate->error);
+}
+
+static int is_of_origin(const struct baleen_rule_entry *there, void *data)
+{
+	const struct baleen_rule_entry *entry = data;
+
+	return !strcmp(there->origin, entry->origin);
+}
+
+int baleen_gate_has_room(const struct baleen_gate *gate, const struct baleen_rule_entry *entry,
+			 bool *has_room)
+{
+	int ret = 1;
+
+	if (has_bound(gate) && gate->n_entries >= gate->rule->limits.max_entries)
+		ret = baleen_rule_entries_of_key(gate->state, gate->rule->name, entry, is_of_origin,
+						 (void *)entry, gate->error);
+	*has_room = ret > 0;
+	return ret < 0 ? ret : 0;
+}
+
 int baleen_gate_open(struct baleen_gate *gate)
 {
+	int err = has_bound(gate) ? count_entries(gate) : 0;
+
 	gate->guards = !rows[gate->asker].is_open && baleen_protected_applies(gate->rule);
-	if (!gate->guards)
-		return 0;
+	if (err || !gate->guards)
+		return err;
 	return baleen_protected_load_now(gate->state,
 					 gate->cuts_sessions ? BALEEN_GUARD_NONE : gate->sessions,
 					 gate->host, &gate->protected, gate->error);
@@ -295,6 +339,8 @@ const char *baleen_gate_text(enum baleen_gate_answer answer,
 			 BALEEN_GATE_IP4_LENGTH, BALEEN_GATE_IP6_LENGTH);
 		return text;
 	}
+	if (answer == BALEEN_GATE_FULL)
+		return strcpy(text, "its rule has as many entries as max-entries allows");
 	if (answer == BALEEN_GATE_COVERAGE) {
 		snprintf(text, BALEEN_GATE_TEXT, "with the rest of its rule it %s",
 			 protected->what);

@@ -49,6 +49,7 @@ enum baleen_asker {
  * @BALEEN_GATE_WIDE: it is shorter than BALEEN_GATE_IP4_LENGTH or BALEEN_GATE_IP6_LENGTH
  * @BALEEN_GATE_COVERAGE: with it, feeds and wide entries of the rule cover more IPv4 addresses
  *                        than its max-coverage allows one feed
+ * @BALEEN_GATE_FULL: feeds and entries of the rule are as many as its max-entries allows
  */
 enum baleen_gate_answer {
 	BALEEN_GATE_OPEN,
@@ -57,6 +58,7 @@ enum baleen_gate_answer {
 	BALEEN_GATE_COVERS,
 	BALEEN_GATE_WIDE,
 	BALEEN_GATE_COVERAGE,
+	BALEEN_GATE_FULL,
 };
 
 /**
@@ -76,6 +78,8 @@ enum baleen_gate_answer {
  * @has_coverage: the next two are there: asked for by the first entry that counts
  * @n_fed: IPv4 addresses of the rule's feeds; what several have counts as often
  * @counted: wide entries of the rule, and those that were let in
+ * @n_entries: entries of the rule's feeds, and single ones that stay; only where the rule has
+ *             max-entries
  *
  * All from @guards on are the door's.
  */
@@ -95,6 +99,7 @@ struct baleen_gate {
 	bool has_coverage;
 	u64 n_fed;
 	struct baleen_list counted;
+	u64 n_entries;
 };
 
 /**
@@ -104,6 +109,17 @@ struct baleen_gate {
  * Return: 0 or a negative errno.
  */
 int baleen_gate_open(struct baleen_gate *gate);
+
+/**
+ * baleen_gate_has_room() - may the rule have one entry more?
+ * @gate: opened; its n_entries is kept up by the caller
+ * @entry: the entry; one that is there already takes no room
+ * @has_room: filled in
+ *
+ * Return: 0 or a negative errno.
+ */
+int baleen_gate_has_room(const struct baleen_gate *gate, const struct baleen_rule_entry *entry,
+			 bool *has_room);
 
 /**
  * baleen_gate_close() - free what was found
