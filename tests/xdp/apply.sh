@@ -192,6 +192,7 @@ first rule" baleen apply
 	check_status "any, and nothing else" 3 baleen apply
 	is "drops all" "$(verdicts)" PPPPPPPP
 	is "status calls it so, not two entries" "$(baleen status veth-b | grep -c ' any address, key src')" 1
+	is "so does info" "$(baleen info veth-b:all | head -n 1 | grep -c ': any address, key src')" 1
 	same "any"
 	conf "rule good allow" "  feed $L/good" "rule bad drop" "  feed $L/bad"
 	check_status "back" 3 baleen apply

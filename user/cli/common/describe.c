@@ -10,6 +10,7 @@
 #include "filter/plan.h"
 #include "filter/recent.h"
 #include "ops/edit.h"
+#include "state/feeds.h"
 #include "util/number.h"
 #include "xdp/ruleset.h"
 
@@ -98,9 +99,12 @@ const char *entries_text(const struct baleen_filter *filter, u64 n_written, char
 	u64 n = n_written ?: counted_image(filter).n_entries, n_keys;
 	char entries[NUMBER_TEXT], keys[NUMBER_TEXT];
 	const char *one, *many;
-	int used = snprintf(text, ENTRIES_TEXT, "%s %s", format_count(n, entries),
-			    baleen_plural(n, "entry", "entries"));
+	int used;
 
+	if (n_written == BALEEN_WRITTEN_ANY)
+		return strcpy(text, "any address");
+	used = snprintf(text, ENTRIES_TEXT, "%s %s", format_count(n, entries),
+			baleen_plural(n, "entry", "entries"));
 	n_keys = count_keys(filter, &one, &many);
 	if (n != n_keys)
 		snprintf(text + used, ENTRIES_TEXT - used, ", %s %s", format_count(n_keys, keys),
@@ -201,7 +205,9 @@ static void describe_counts(json_t *json, const struct baleen_filter *filter, u6
 		json_object_set_new(json, "stored", json_null());
 		return;
 	}
-	json_object_set_new(json, "entries", json_integer(n_written ?: n_stored));
+	json_object_set_new(json, "entries",
+			    n_written == BALEEN_WRITTEN_ANY ? json_null() :
+							      json_integer(n_written ?: n_stored));
 	json_object_set_new(json, "addresses",
 			    baleen_spec_is_address(filter->image.key_spec) ?
 				    json_integer(count_keys(filter, &ignored, &ignored)) :

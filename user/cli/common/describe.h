@@ -33,7 +33,8 @@ const char *describe_family(u32 domain);
 bool is_uncounted(const struct baleen_filter *filter);
 
 /* "2 entries", as they were written, and where they are another number of addresses or keys,
- * ", 257 addresses"; into @text of ENTRIES_TEXT. @n_written is 0 when nobody knows it.
+ * ", 257 addresses"; into @text of ENTRIES_TEXT. @n_written is 0 when nobody knows it, or
+ * BALEEN_WRITTEN_ANY: "any address".
  */
 #define ENTRIES_TEXT (2 * NUMBER_TEXT + sizeof(" entries,  IPv4 addresses"))
 const char *entries_text(const struct baleen_filter *filter, u64 n_written, char *text);

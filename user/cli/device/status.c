@@ -28,17 +28,6 @@ static bool is_degraded(const struct baleen_xdp *xdp)
 	       xdp->there.mode == BALEEN_MODE_GENERIC;
 }
 
-static bool is_any(const struct baleen_rule_store *state, const char *rule)
-{
-	struct baleen_stored_rules rules;
-	int index;
-
-	if (baleen_rule_store_get_rules(state, &rules, NULL))
-		return false;
-	index = baleen_rule_store_find_rule(&rules, rule);
-	return index >= 0 && rules.rule[index].is_any;
-}
-
 /* A rule's filter as it is now; of a damaged one, why it is, and *sound is
  * cleared. Prints it, or returns it as JSON.
  */
@@ -58,10 +47,8 @@ static json_t *show_rule(const struct baleen_xdp *xdp, u32 index, const struct b
 
 	if (rule.rate_limit.rate && !baleen_limit_look(xdp, index, &limit, &error))
 		rule.limit = &limit;
-	if (state) {
+	if (state)
 		rule.n_written = baleen_rule_written(state, rule.name);
-		rule.is_any = is_any(state, rule.name);
-	}
 	if (baleen_xdp_map_rule(xdp, index, &filter, &error)) {
 		rule.damage = error.text;
 		*sound = false;

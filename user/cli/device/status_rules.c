@@ -80,9 +80,7 @@ static void print_filter_line(const struct status_rule *rule)
 	char kind[80];
 
 	describe_kind(filter, kind, sizeof(kind));
-	if (rule->is_any)
-		say("any address, ");
-	else if (!is_uncounted(filter))
+	if (!is_uncounted(filter))
 		say("%s, ", entries_text(filter, rule->n_written, entries));
 	say("key %s, %s, %s", key_spec_text(filter->image.key_spec), kind,
 	    format_bytes(filter->n_bytes, size));

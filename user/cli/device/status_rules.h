@@ -22,7 +22,6 @@
  * @filter: its filter; NULL of a damaged one
  * @damage: why it is
  * @n_written: entries of its feeds and single ones; 0 when nobody knows
- * @is_any: of every address, and of no list: its filter is two prefixes that nobody wrote
  * @shared: in the kernel module: the filter with a name that it asks, or empty
  */
 struct status_rule {
@@ -35,7 +34,6 @@ struct status_rule {
 	const struct baleen_filter *filter;
 	const char *damage;
 	u64 n_written;
-	bool is_any;
 	const char *shared;
 };
 

@@ -224,8 +224,13 @@ static int sum_feed(const struct baleen_feed *feed, void *n)
 
 u64 baleen_rule_written(const struct baleen_rule_store *state, const char *rule)
 {
-	u64 n = baleen_rule_entries_count(state, rule, NULL);
+	static const char sql[] = "SELECT is_any FROM rule WHERE name = ?";
+	u64 n, is_any = 0;
 
+	baleen_sql_do(state, sql, &is_any, NULL, BALEEN_SQL_VALUES(baleen_sql_text(rule)));
+	if (is_any)
+		return BALEEN_WRITTEN_ANY;
+	n = baleen_rule_entries_count(state, rule, NULL);
 	baleen_feeds_each(state, rule, sum_feed, &n, NULL);
 	return n;
 }

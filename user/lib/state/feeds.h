@@ -145,13 +145,16 @@ int baleen_feed_copies_each(const struct baleen_rule_store *state, const char *r
 			    int (*visit)(const struct baleen_feed *feed, void *data), void *data,
 			    struct baleen_error *error);
 
+/* A rule of any address: nobody wrote its two prefixes. */
+#define BALEEN_WRITTEN_ANY (~0ull)
+
 /**
  * baleen_rule_written() - how many entries is a rule made of?
  * @state: opened
  * @rule: name of the rule
  *
  * Return: those of its feeds, as they were written and without duplicates, and single ones;
- * 0 when it has neither.
+ * 0 when it has neither; BALEEN_WRITTEN_ANY.
  */
 u64 baleen_rule_written(const struct baleen_rule_store *state, const char *rule);
 
