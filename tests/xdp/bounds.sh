@@ -173,3 +173,17 @@ is "a snapshot finds no room beside them" \
 check "when they are gone" baleen flush veth-b:bad --origin manual
 is "it comes" "$(baleen feed veth-b:bad - --origin tool <"$TMP/lines")" "ok 2 entries, 0 refused, 0 deleted"
 is "and comes again" "$(baleen feed veth-b:bad - --origin tool <"$TMP/lines")" "ok 2 entries, 0 refused, 0 deleted"
+configures " max-entries 4"
+check_status "room for one more" 3 baleen apply
+{ echo begin; printf 'add 192.0.2.%s\n' 3 3 4 1 2; echo commit; } >"$TMP/more"
+is "a snapshot takes no more than there is" \
+	"$(baleen feed veth-b:bad - --origin tool <"$TMP/more")" \
+	"bad more entries than max-entries allows: 4
+refused the snapshot has bad lines: nothing changed"
+{ echo begin; printf 'add 192.0.2.%s\n' 3 3 4 1; echo commit; } >"$TMP/more"
+is "a key twice is one" "$(baleen feed veth-b:bad - --origin tool <"$TMP/more")" \
+	"ok 4 entries, 0 refused, 1 deleted"
+{ echo begin; printf 'add 192.0.2.%s\n' 5 6 3 4; echo commit; } >"$TMP/more"
+is "what is named again takes room" "$(baleen feed veth-b:bad - --origin tool <"$TMP/more")" \
+	"ok 3 entries, 1 refused, 2 deleted"
+is "no more than the bound" "$(baleen list -j veth-b:bad | jq length)" 3

@@ -57,7 +57,7 @@ static void expire(struct round *round, const char *device)
 		try_again(round, device, "cannot remove expired entries", err, &error);
 }
 
-/* Return: whether it did; what was read of the state before is of the past then. */
+/* Return: whether it did. */
 static bool roll_back(struct round *round, const char *device)
 {
 	struct baleen_error error;
@@ -77,41 +77,42 @@ static bool roll_back(struct round *round, const char *device)
 }
 
 /* Opening it to write brings it to the disk. */
-static void keep(struct round *round, const struct baleen_rule_store *unkept)
+static void keep(struct round *round, struct baleen_rule_store_found *unkept)
 {
-	struct baleen_rule_store state;
+	const char *device = unkept->device;
 	struct baleen_error error;
 	int err;
 
-	if (!baleen_unkept_has_room(unkept)) {
-		baleen_fail(&error, ENOSPC, "%s: %s", baleen_unkept_why(unkept), unkept->path);
-		try_again(round, unkept->device, "the last changes are in force, but not kept",
-			  -ENOSPC, &error);
+	if (!baleen_unkept_has_room(&unkept->state)) {
+		baleen_fail(&error, ENOSPC, "%s: %s", baleen_unkept_why(&unkept->state),
+			    unkept->state.path);
+		try_again(round, device, "the last changes are in force, but not kept", -ENOSPC,
+			  &error);
 		return;
 	}
-	err = baleen_rule_store_open(&state, unkept->device, DAEMON_LOCK_MS, &error);
+	unkept->is_taken = true;
+	err = baleen_rule_store_write(&unkept->state, DAEMON_LOCK_MS, &error);
 	if (!err)
-		baleen_rule_store_close(&state);
+		baleen_rule_store_close(&unkept->state);
 	else if (err != -ENOENT)
-		try_again(round, unkept->device, "cannot keep the last changes", err, &error);
+		try_again(round, device, "cannot keep the last changes", err, &error);
 }
 
+/* A roll-back makes what was read before it old: the next round reads it. */
 static int look_at(struct baleen_rule_store_found *found, void *data)
 {
 	struct round *round = data;
-	u64 next_ms;
+	u64 next_ms = 0;
 
-	if (found->is_kept && roll_back(round, found->device)) {
-		due(round, round->now_ms);
-		return 0;
-	}
-	if (found->err) {
+	if (found->err)
 		try_again(round, found->device, "cannot read its state", found->err, &found->error);
-		return 0;
-	}
-	next_ms = baleen_rule_entries_next_expiry(&found->state);
-	if (found->state.unkept[0])
-		keep(round, &found->state);
+	else
+		next_ms = baleen_rule_entries_next_expiry(&found->state);
+	if (!found->err && found->state.unkept[0])
+		keep(round, found);
+	baleen_rule_store_let_go(found);
+	if (found->is_kept && roll_back(round, found->device))
+		next_ms = round->now_ms + 1;
 	if (next_ms && next_ms <= round->now_ms)
 		expire(round, found->device);
 	else

@@ -164,8 +164,14 @@ static int let_go(struct baleen_rule_store_found *found, void *data)
 	const struct letting_go *going = data;
 	struct baleen_stored_rules rules;
 	struct baleen_deploy deploy;
-	int err = baleen_deploy_open(&deploy, found->device, WAIT_MS, going->error);
+	int err = found->err;
 
+	if (err) {
+		*going->error = found->error;
+		return err;
+	}
+	found->is_taken = true;
+	err = baleen_deploy_open_read(&deploy, &found->state, WAIT_MS, going->error);
 	if (err)
 		return err == -ENOENT ? 0 : err;
 	err = baleen_rule_store_get_rules(&deploy.state, &rules, going->error);

@@ -414,6 +414,7 @@ static void update_device(struct update *update, const char *name, const char *r
 
 static int update_each(struct baleen_rule_store_found *found, void *data)
 {
+	baleen_rule_store_let_go(found);
 	update_device(data, found->device, NULL);
 	return 0;
 }

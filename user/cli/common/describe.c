@@ -200,7 +200,9 @@ static void describe_counts(json_t *json, const struct baleen_filter *filter, u6
 
 	if (is_uncounted(filter)) {
 		json_object_set_new(json, "entries",
-				    n_written ? json_integer(n_written) : json_null());
+				    n_written && n_written != BALEEN_WRITTEN_ANY ?
+					    json_integer(n_written) :
+					    json_null());
 		json_object_set_new(json, "addresses", json_null());
 		json_object_set_new(json, "stored", json_null());
 		return;

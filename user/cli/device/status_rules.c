@@ -3,6 +3,7 @@
 #include "cli/common/describe.h"
 #include "cli/open/policy.h"
 #include "cli/device/status_rules.h"
+#include "state/feeds.h"
 #include "util/number.h"
 #include "xdp/limits.h"
 #include "xdp/qualifiers.h"
@@ -80,7 +81,7 @@ static void print_filter_line(const struct status_rule *rule)
 	char kind[80];
 
 	describe_kind(filter, kind, sizeof(kind));
-	if (!is_uncounted(filter))
+	if (rule->n_written == BALEEN_WRITTEN_ANY || !is_uncounted(filter))
 		say("%s, ", entries_text(filter, rule->n_written, entries));
 	say("key %s, %s, %s", key_spec_text(filter->image.key_spec), kind,
 	    format_bytes(filter->n_bytes, size));

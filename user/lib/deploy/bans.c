@@ -190,12 +190,16 @@ static int put_one(struct baleen_bans *bans, struct baleen_ban_rule *rule,
 			  baleen_deploy_batch(&bans->deploy[rule->deploy], &batch, error) :
 			  0;
 
+	char why[BALEEN_GATE_TEXT];
+
 	rule->in_place = batch.in_place;
 	strcpy(rule->widened, batch.widened);
 	for (size_t i = 0; i < rule->n_changes && !err; i++)
 		if (rule->change[i].result == -EPERM)
-			err = baleen_fail(error, EPERM, "%s is never dropped",
-					  baleen_entry_key_text(&rule->change[i].entry.key).text);
+			err = baleen_fail(error, EPERM, "%s: %s",
+					  baleen_entry_key_text(&rule->change[i].entry.key).text,
+					  baleen_gate_text(rule->change[i].answer,
+							   &rule->change[i].protected, why));
 	return err;
 }
 

@@ -227,6 +227,7 @@ int baleen_deploy_refresh(const char *device, bool force, u32 *old_id, u32 *id,
 	struct baleen_deploy followed;
 	struct baleen_ruleset ruleset;
 	struct baleen_xdp xdp;
+	u32 before;
 	int err;
 
 	if (!baleen_deploy_open(&followed, device, BALEEN_LOCK_TIMEOUT_MS, NULL))
@@ -234,12 +235,15 @@ int baleen_deploy_refresh(const char *device, bool force, u32 *old_id, u32 *id,
 	err = baleen_xdp_open(&xdp, device, true, error);
 	if (err)
 		return err;
-	*old_id = xdp.program_id;
+	before = xdp.program_id;
 	if (force || !baleen_xdp_is_current(&xdp)) {
 		baleen_ruleset_from_config(&xdp.config, &ruleset);
 		err = baleen_xdp_update(&xdp, &ruleset, error);
 	}
-	*id = xdp.program_id;
+	if (!err) {
+		*old_id = before;
+		*id = xdp.program_id;
+	}
 	baleen_xdp_close(&xdp);
 	return err;
 }

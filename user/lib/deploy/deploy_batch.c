@@ -19,6 +19,7 @@
  * @has_prefix_gate: it is open
  * @own_host: addresses of this host, when the caller has none
  * @at: the next change that the door is asked about
+ * @repeats: of each change, whether one before has its key; NULL when nobody asks
  * @is_narrowed: an entry is taken without what is protected in it
  * @plan: the rules that are derived anew for that
  */
@@ -30,6 +31,7 @@ struct work {
 	bool has_prefix_gate;
 	struct baleen_host own_host;
 	size_t at;
+	bool *repeats;
 	bool is_narrowed;
 	struct baleen_deploy_plan plan;
 };
@@ -119,6 +121,7 @@ static int refuse_prefix(void *data, const struct baleen_rule_entry *entry, bool
 	struct baleen_rule_entry asked = *entry;
 	enum baleen_gate_answer answer;
 	struct baleen_protected ignored;
+	bool has_room = true;
 	int err = 0;
 
 	if (!work->has_prefix_gate) {
@@ -126,14 +129,18 @@ static int refuse_prefix(void *data, const struct baleen_rule_entry *entry, bool
 		work->prefix_gate.asker = BALEEN_ASKER_TYPED;
 		work->prefix_gate.forces = work->prefix_gate.narrows = false;
 		work->prefix_gate.cuts_sessions = false;
+		work->prefix_gate.replaces = NULL;
 		err = baleen_gate_open(&work->prefix_gate);
 		work->has_prefix_gate = !err;
 	}
 	if (!err)
 		err = baleen_gate_ask(&work->prefix_gate, &asked, &answer, &ignored);
+	if (!err)
+		err = baleen_gate_has_room(&work->prefix_gate, &asked, &has_room);
 	if (err)
 		return err;
-	*is_refused = answer != BALEEN_GATE_OPEN;
+	*is_refused = answer != BALEEN_GATE_OPEN || !has_room;
+	work->prefix_gate.n_entries += !*is_refused;
 	if (!*is_refused)
 		strcpy(work->batch->widened, baleen_entry_key_text(&entry->key).text);
 	return 0;
@@ -141,12 +148,54 @@ static int refuse_prefix(void *data, const struct baleen_rule_entry *entry, bool
 
 /* --- rows ------------------------------------------------------------------ */
 
+static int compare_changes(const void *a, const void *b)
+{
+	const struct baleen_rule_entry_change *x =
+		*(const struct baleen_rule_entry_change *const *)a;
+	const struct baleen_rule_entry_change *y =
+		*(const struct baleen_rule_entry_change *const *)b;
+	int order = baleen_entry_key_compare(&x->entry.key, &y->entry.key);
+
+	if (!order)
+		order = x->entry.is_exception - y->entry.is_exception;
+	return order ? order : (x > y) - (x < y);
+}
+
+/* A snapshot may name a key twice, which is one entry. */
+static int mark_repeats(struct work *work)
+{
+	const struct baleen_rule_entry_change *change = work->batch->change;
+	const struct baleen_rule_entry_change **sorted;
+	size_t n = work->batch->n;
+
+	if (!work->batch->snapshot_of || !n ||
+	    !baleen_deploy_rows_rule(&work->rows)->limits.max_entries)
+		return 0;
+	work->repeats = calloc(n, sizeof(*work->repeats));
+	sorted = calloc(n, sizeof(*sorted));
+	if (!work->repeats || !sorted) {
+		free(sorted);
+		return baleen_no_memory(work->rows.error);
+	}
+	for (size_t i = 0; i < n; i++)
+		sorted[i] = &change[i];
+	qsort(sorted, n, sizeof(*sorted), compare_changes);
+	for (size_t i = 1; i < n; i++)
+		work->repeats[sorted[i] - change] =
+			!baleen_entry_key_compare(&sorted[i]->entry.key,
+						  &sorted[i - 1]->entry.key) &&
+			sorted[i]->entry.is_exception == sorted[i - 1]->entry.is_exception;
+	free(sorted);
+	return 0;
+}
+
 static int put_row(struct work *work, struct baleen_rule_entry_change *change)
 {
+	bool is_repeat = work->repeats && work->repeats[change - work->batch->change];
 	bool is_new = false, has_room = true;
 	int err = 0;
 
-	if (!change->entry.is_exception)
+	if (!change->entry.is_exception && !is_repeat)
 		err = baleen_gate_has_room(&work->gate, &change->entry, &has_room);
 	if (!err && !has_room) {
 		change->answer = BALEEN_GATE_FULL;
@@ -159,7 +208,7 @@ static int put_row(struct work *work, struct baleen_rule_entry_change *change)
 		return err;
 	change->result = is_new ? 0 : -EEXIST;
 	/* Those that a snapshot replaces were not counted. */
-	work->gate.n_entries += is_new || work->gate.replaces;
+	work->gate.n_entries += is_new || (work->repeats && !is_repeat);
 	return 0;
 }
 
@@ -341,6 +390,8 @@ static int change_state(struct work *work)
 	if (!err)
 		err = flush_rows(work);
 	if (!err)
+		err = mark_repeats(work);
+	if (!err)
 		err = change_rows(work);
 	if (!err)
 		err = finish_snapshot(work);
@@ -399,6 +450,7 @@ static int run_batch(struct baleen_deploy *deploy, struct baleen_batch *batch,
 	baleen_deploy_rows_end(&work.rows);
 	baleen_gate_close(&work.gate);
 	baleen_gate_close(&work.prefix_gate);
+	free(work.repeats);
 	baleen_host_free(&work.own_host);
 	return err;
 }

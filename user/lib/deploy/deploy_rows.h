@@ -38,8 +38,6 @@ struct baleen_deploy_rows {
  * @rows: end with baleen_deploy_rows_end()
  * @index: index of the rule
  * @now_ms: the time
- *
- * Return: 0 or -ENOMEM.
  */
 void baleen_deploy_rows_start(struct baleen_deploy_rows *rows, u32 index, u64 now_ms);
 

@@ -29,7 +29,7 @@ int baleen_dirty_keys_add(struct baleen_dirty_keys *dirty, const struct baleen_r
 {
 	int err;
 
-	if (!baleen_entry_key_is_addresses(&entry->key)) {
+	if (!baleen_spec_is_address(rule_of(dirty)->key_spec)) {
 		dirty->fields.key_spec = rule_of(dirty)->key_spec;
 		err = baleen_entry_key_add(&entry->key, false, &dirty->fields);
 		return err ? baleen_fail(dirty->error, -err, "a key of an entry: %s",

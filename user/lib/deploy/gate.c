@@ -72,9 +72,14 @@ static int is_of_origin(const struct baleen_rule_entry *there, void *data)
 int baleen_gate_has_room(const struct baleen_gate *gate, const struct baleen_rule_entry *entry,
 			 bool *has_room)
 {
-	int ret = 1;
+	int ret;
 
-	if (has_bound(gate) && gate->n_entries >= gate->rule->limits.max_entries)
+	/* Entries that are replaced were not counted: they take room when they come again. */
+	if (!has_bound(gate) || gate->n_entries < gate->rule->limits.max_entries)
+		ret = 1;
+	else if (gate->replaces)
+		ret = 0;
+	else
 		ret = baleen_rule_entries_of_key(gate->state, gate->rule->name, entry, is_of_origin,
 						 (void *)entry, gate->error);
 	*has_room = ret > 0;

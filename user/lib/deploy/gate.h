@@ -78,8 +78,8 @@ enum baleen_gate_answer {
  * @has_coverage: the next two are there: asked for by the first entry that counts
  * @n_fed: IPv4 addresses of the rule's feeds; what several have counts as often
  * @counted: wide entries of the rule, and those that were let in
- * @n_entries: entries of the rule's feeds, and single ones that stay; only where the rule has
- *             max-entries
+ * @n_entries: entries of the rule's feeds, and single ones that stay; means something only where
+ *             the rule has max-entries
  *
  * All from @guards on are the door's.
  */
@@ -113,7 +113,7 @@ int baleen_gate_open(struct baleen_gate *gate);
 /**
  * baleen_gate_has_room() - may the rule have one entry more?
  * @gate: opened; its n_entries is kept up by the caller
- * @entry: the entry; one that is there already takes no room
+ * @entry: the entry; one that is there already takes no room, unless it is replaced
  * @has_room: filled in
  *
  * Return: 0 or a negative errno.

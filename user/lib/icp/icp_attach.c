@@ -149,7 +149,7 @@ static int refuse_occupied(const char *device, int ifindex, struct baleen_error 
 	int err = baleen_device_program(ifindex, &there);
 
 	if (err)
-		return baleen_fail(error, -err, "%s: %s", device, baleen_log_reason(err));
+		return baleen_fail(error, -err, "%s: %s", device, strerror(-err));
 	if (!there.id)
 		return 0;
 	name_remedy(device, ifindex, &there, remedy, sizeof(remedy));
@@ -396,7 +396,8 @@ int baleen_icp_attach(const struct baleen_icp_plan *plan, struct baleen_icp_repo
 	if (!err)
 		err = baleen_device_ifindex(plan->device, &ifindex, error);
 	if (!err && ifindex < 0)
-		err = baleen_fail(error, EINVAL, "%s: queries come in: say the device", plan->device);
+		err = baleen_fail(error, EINVAL, "%s: queries come in: say the device",
+				  plan->device);
 	if (!err)
 		err = find_feed(plan, ifindex, &links.feed_ifindex, error);
 	if (!err)

@@ -33,6 +33,9 @@ enum baleen_netns_kind {
  * @cookie: filled in; unique in one boot
  * @error: filled in on failure
  *
+ * A thread remembers its namespace by the number of that. Numbers of ended ones are given anew: a
+ * thread that changes its namespace asks once in each.
+ *
  * Return: 0 or a negative errno.
  */
 int baleen_netns_cookie(u64 *cookie, struct baleen_error *error);

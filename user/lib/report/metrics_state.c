@@ -190,7 +190,9 @@ static int add_rule(struct walk *walk, const struct baleen_stored_rule *stored)
 			continue;
 		row->changed_s = number_of(walk->state, name);
 		row->accept_fpp = baleen_gate_accepts(stored);
-		if (row->sound && n_written)
+		if (stored->is_any)
+			row->entries = 0;
+		else if (row->sound && n_written)
 			row->entries = n_written;
 	}
 	return err;

@@ -91,6 +91,9 @@ int baleen_entry_key_add(const struct baleen_entry_key *key, bool is_exception,
 					    .span = key->span };
 	const char *ignored;
 
+	if (baleen_entry_key_is_addresses(key) && list->key_spec &&
+	    !baleen_spec_is_address(list->key_spec))
+		return -EINVAL;
 	if (baleen_entry_key_is_addresses(key))
 		return baleen_list_append(list, &entry);
 	return is_exception ? -EINVAL : baleen_list_add(list, key->fields, &ignored);

@@ -124,7 +124,7 @@ bool baleen_entry_key_is_alone(const struct baleen_entry_key *key);
  * @is_exception: as an exception; addresses only
  * @list: of the keys of the rule
  *
- * Return: 0; -ENOMEM; -EINVAL when the fields are no key of the list.
+ * Return: 0; -ENOMEM; -EINVAL when it is no key of the list.
  */
 int baleen_entry_key_add(const struct baleen_entry_key *key, bool is_exception,
 			 struct baleen_list *list);

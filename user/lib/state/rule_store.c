@@ -174,7 +174,7 @@ static int check_there(const struct baleen_rule_store *state, struct baleen_erro
 static int check_opened(struct baleen_rule_store *state, struct baleen_error *error)
 {
 	bool is_first;
-	int err = baleen_rule_store_begin_reading(state, &is_first, error);
+	int err = baleen_sql_begin_reading(state, &is_first, error);
 
 	if (!err)
 		err = check_version(state, error);
@@ -185,7 +185,7 @@ static int check_opened(struct baleen_rule_store *state, struct baleen_error *er
 				    state->lock_fd < 0 ? "PRAGMA query_only = ON" :
 							 "PRAGMA query_only = OFF",
 				    NULL, error, NULL, 0);
-	baleen_rule_store_end_reading(state, is_first && state->lock_fd < 0);
+	baleen_sql_end_reading(state, is_first && state->lock_fd < 0);
 	if (err)
 		baleen_sql_close(state);
 	return err;

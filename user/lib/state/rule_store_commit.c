@@ -86,19 +86,6 @@ static int put_owner(const struct baleen_rule_store *state, struct baleen_error 
 					       baleen_sql_number(is.ifindex)));
 }
 
-int baleen_rule_store_begin_reading(const struct baleen_rule_store *state, bool *is_first,
-				    struct baleen_error *error)
-{
-	*is_first = sqlite3_get_autocommit(state->db);
-	return *is_first ? baleen_sql_do(state, "BEGIN", NULL, error, NULL, 0) : 0;
-}
-
-void baleen_rule_store_end_reading(const struct baleen_rule_store *state, bool is_first)
-{
-	if (is_first && !sqlite3_get_autocommit(state->db))
-		baleen_sql_do(state, "COMMIT", NULL, NULL, NULL, 0);
-}
-
 static int begin_to_write(struct baleen_rule_store *state, struct baleen_error *error)
 {
 	static const char sql[] = "PRAGMA user_version = " BALEEN_RULE_STORE_SCHEMA_TEXT;

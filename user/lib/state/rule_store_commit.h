@@ -67,24 +67,6 @@ int baleen_rule_store_commit(struct baleen_rule_store *state, struct baleen_erro
 void baleen_rule_store_sync(struct baleen_rule_store *state);
 
 /**
- * baleen_rule_store_begin_reading() - let what is read from here on be of one commit
- * @state: opened
- * @is_first: filled in for baleen_rule_store_end_reading(): no transaction was there
- * @error: filled in on failure
- *
- * Return: 0 or a negative errno.
- */
-int baleen_rule_store_begin_reading(const struct baleen_rule_store *state, bool *is_first,
-				    struct baleen_error *error);
-
-/**
- * baleen_rule_store_end_reading() - of one commit up to here
- * @state: opened
- * @is_first: what baleen_rule_store_begin_reading() filled in
- */
-void baleen_rule_store_end_reading(const struct baleen_rule_store *state, bool is_first);
-
-/**
  * baleen_rule_store_rollback() - undo a transaction, if there is one
  * @state: opened for writing
  */

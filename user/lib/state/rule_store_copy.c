@@ -89,13 +89,13 @@ static int copy_inside(const struct baleen_rule_store *state, const char *aside,
 		       struct baleen_error *error)
 {
 	bool is_first;
-	int err = baleen_rule_store_begin_reading(state, &is_first, error);
+	int err = baleen_sql_begin_reading(state, &is_first, error);
 
 	if (!err)
 		err = copy_feeds(state, aside, error);
 	if (!err)
 		err = baleen_sql_copy_into(state, aside, error);
-	baleen_rule_store_end_reading(state, is_first);
+	baleen_sql_end_reading(state, is_first);
 	return err ? err : make_file(aside, BALEEN_RULE_STORE_COPY_MARK, error);
 }
 

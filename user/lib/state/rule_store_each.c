@@ -51,6 +51,13 @@ static bool find_device(const char *name, bool is_kept, char *device)
 	return true;
 }
 
+void baleen_rule_store_let_go(struct baleen_rule_store_found *found)
+{
+	if (!found->err && !found->is_taken)
+		baleen_rule_store_close(&found->state);
+	found->is_taken = true;
+}
+
 static int visit_entry(const char *name, bool is_kept,
 		       int (*visit)(struct baleen_rule_store_found *found, void *data), void *data)
 {
@@ -62,8 +69,7 @@ static int visit_entry(const char *name, bool is_kept,
 	found.err = baleen_rule_store_read(&found.state, found.device, is_kept, &found.error);
 	if (is_state(found.err))
 		ret = visit(&found, data);
-	if (!found.err && !found.is_taken)
-		baleen_rule_store_close(&found.state);
+	baleen_rule_store_let_go(&found);
 	return ret;
 }
 

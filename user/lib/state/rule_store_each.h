@@ -39,4 +39,12 @@ struct baleen_rule_store_found {
 int baleen_rule_store_each(int (*visit)(struct baleen_rule_store_found *found, void *data),
 			   void *data, struct baleen_error *error);
 
+/**
+ * baleen_rule_store_let_go() - close the state before the visit ends
+ * @found: passed to the visit
+ *
+ * For a visit that opens it again: on a full disk a database is for one alone (sql.c).
+ */
+void baleen_rule_store_let_go(struct baleen_rule_store_found *found);
+
 #endif /* BALEEN_RULE_STORE_EACH_H */

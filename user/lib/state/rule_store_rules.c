@@ -224,13 +224,13 @@ int baleen_rule_store_get_rules(const struct baleen_rule_store *state,
 {
 	struct baleen_stored_rules read = { .n_rules = 0 };
 	bool is_first;
-	int err = baleen_rule_store_begin_reading(state, &is_first, error);
+	int err = baleen_sql_begin_reading(state, &is_first, error);
 
 	if (!err)
 		err = read_policy(state, &read, error);
 	if (!err)
 		err = read_rules(state, &read, error);
-	baleen_rule_store_end_reading(state, is_first);
+	baleen_sql_end_reading(state, is_first);
 	if (!err)
 		*rules = read;
 	return err;

@@ -9,10 +9,10 @@
 #ifndef BALEEN_RULE_STORE_SCHEMA_H
 #define BALEEN_RULE_STORE_SCHEMA_H
 
-#define BALEEN_RULE_STORE_SCHEMA 2
+#define BALEEN_RULE_STORE_SCHEMA 3
 
 /* Known to the database as its user_version; 0 until the first commit. */
-#define BALEEN_RULE_STORE_SCHEMA_TEXT "2"
+#define BALEEN_RULE_STORE_SCHEMA_TEXT "3"
 
 /* Name of a text that several files ask for. */
 #define BALEEN_TEXT_MAX_MEMORY "max-memory"

@@ -398,3 +398,16 @@ bool baleen_sql_column(sqlite3_stmt *statement, int column, char *text, size_t n
 	text[n] = '\0';
 	return true;
 }
+
+int baleen_sql_begin_reading(const struct baleen_rule_store *state, bool *is_first,
+			     struct baleen_error *error)
+{
+	*is_first = sqlite3_get_autocommit(state->db);
+	return *is_first ? baleen_sql_do(state, "BEGIN", NULL, error, NULL, 0) : 0;
+}
+
+void baleen_sql_end_reading(const struct baleen_rule_store *state, bool is_first)
+{
+	if (is_first && !sqlite3_get_autocommit(state->db))
+		baleen_sql_do(state, "COMMIT", NULL, NULL, NULL, 0);
+}

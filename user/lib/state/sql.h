@@ -94,6 +94,24 @@ int baleen_sql_check_files(const char *path, struct baleen_error *error);
 int baleen_sql_open(struct baleen_rule_store *state, struct baleen_error *error);
 
 /**
+ * baleen_sql_begin_reading() - let what is read from here on be of one commit
+ * @state: opened
+ * @is_first: filled in for baleen_sql_end_reading(): no transaction was there
+ * @error: filled in on failure
+ *
+ * Return: 0 or a negative errno.
+ */
+int baleen_sql_begin_reading(const struct baleen_rule_store *state, bool *is_first,
+			     struct baleen_error *error);
+
+/**
+ * baleen_sql_end_reading() - of one commit up to here
+ * @state: opened
+ * @is_first: what baleen_sql_begin_reading() filled in
+ */
+void baleen_sql_end_reading(const struct baleen_rule_store *state, bool is_first);
+
+/**
  * baleen_sql_close() - close it, if it is open
  * @state: without a database afterwards
  */

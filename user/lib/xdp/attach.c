@@ -150,7 +150,7 @@ static int refuse_occupied(const struct baleen_pins *pins,
 		return refuse_ours(attachment, device, attachment->program_id, error);
 	err = baleen_device_program(pins->ifindex, &there);
 	if (err)
-		return baleen_fail(error, -err, "%s: %s", device, baleen_log_reason(err));
+		return baleen_fail(error, -err, "%s: %s", device, strerror(-err));
 	err = refuse_ours(attachment, device, there.id, error);
 	if (err || !there.id)
 		return err;

@@ -305,7 +305,7 @@ static int leave_by_netlink(const struct baleen_pins *pins, u32 program_id,
 	}
 	err = baleen_device_program(pins->ifindex, &there);
 	if (err && err != -ENODEV)
-		return baleen_fail(error, -err, "cannot detach: %s", baleen_log_reason(err));
+		return baleen_fail(error, -err, "cannot detach: %s", strerror(-err));
 	if (err || there.id != program_id)
 		return 0;
 	fd = baleen_pins_open(pins, program_id, "prog");
