@@ -133,7 +133,7 @@ try_update()
 	check "one of another table" ip -n "$B" route add blackhole 9.9.6.1 table 101
 	check_status "update says that something changed" 3 baleen update veth-b
 	is "how much" "$(<out)" \
-		"veth-b:rtbh: route:rtbh: changed, +3 -0: 4 entries, without 1 special-purpose"
+		"veth-b:rtbh: route:rtbh: changed, +4 -0: 4 entries, without 1 special-purpose"
 	is "those that lead nowhere are the set" "$(baleen dump veth-b:rtbh)" "9.9.9.0/30
 2620:fe::/48"
 	is "why names who made the route" \
