@@ -154,6 +154,19 @@ prints "IPv6 keys in 64-bit slots" "" baleen build -o six.bln six.txt
 is "by default" "$(info six.bln .tables[0].slot_bits)" 64
 check "err less than 1e-17" \
 	awk -v fpp="$(info six.bln .fpp)" 'BEGIN { exit !(fpp > 0 && fpp < 1e-17) }'
+seq 1000 >thousand.txt
+for need in delete merge resize delete,merge merge,resize; do
+	refuses "a rate that whole hashes miss is refused with --need $need" "thousand.txt: a filter \
+cannot be had in this shape, at this rate, able to ${need/,/, }: cuckoo: 1e-18 is out of reach: hashes of \
+64 bits err at 5.4e-17" baleen build --key string --need $need --fpp 1e-18 -o missed.bln thousand.txt
+done
+check_status "and nothing is built" 1 test -e missed.bln
+refuses "the kind is named once" "thousand.txt: quotient cannot be had in this shape, at this rate, able \
+to merge: 1e-18 is out of reach: hashes of 64 bits err at 5.4e-17" baleen build --key string \
+	--kind quotient --need merge --fpp 1e-18 -o missed.bln thousand.txt
+check "a rate that they reach is had" baleen build --key string --kind cuckoo --need merge --fpp 1e-16 \
+	-o reached.bln thousand.txt
+check "and kept" awk -v fpp="$(info reached.bln .fpp)" 'BEGIN { exit !(fpp > 0 && fpp <= 1e-16) }'
 prints "IPv6 keys in slots of 13 bits" "" baleen build --fpp 1e-3 -o six.bln six.txt
 is "when the rate allows them" "$(info six.bln .tables[0].slot_bits)" 13
 is "the key is the source" "$(info old.bln .key)" src

@@ -165,8 +165,17 @@ for kind in cuckoo bloom classic counting quotient; do
 	refuses "build refuses it: $kind" "six.txt: $out_of_reach" \
 		baleen build --kind $kind --fpp 1e-18 -o new.bln six.txt
 done
-refuses "any kind" "six.txt: a filter cannot be had in this shape, at this rate" \
-	baleen build --fpp 1e-18 -o new.bln six.txt
+refuses "any kind" "six.txt: a filter cannot be had in this shape, at this rate: \
+cuckoo: $out_of_reach" baleen build --fpp 1e-18 -o new.bln six.txt
+# Whole hashes can do all that may be needed, and err as others.
+for need in delete merge resize merge,resize; do
+	is "nor can --need $need be had at it" "$(planned '[.[] | select(.kind) | .reason] | unique' \
+		--need $need --capacity 2000 -6 --fpp 1e-18)" "[\"$out_of_reach\"]"
+done
+is "but at what they reach" "$(planned '.[0] | [.fpp <= 1.1e-16, .can]' --need merge --kind cuckoo \
+	--capacity 2000 -6 --fpp 1.1e-16)" '[true,["delete","merge","resize"]]'
+is "whole addresses reach any rate" "$(planned '[.[] | select(.exact).kind]' --need merge \
+	--capacity 2000 --fpp 1e-18)" '["cuckoo","quotient"]'
 refuses "a shape that errs more" "six.txt: in this shape the false positive rate is 0.013, more than 0.01" \
 	baleen build --kind cuckoo --slot-bits 8 --bucket-slots 2 --fpp 0.01 -o new.bln six.txt
 is "so many bits a key are no reason" "$(planned '[.[].reason | select(.)] | unique' --capacity 2000 \

@@ -66,6 +66,7 @@ static void find_cost(const struct plan *plan, u32 kind, struct planned *planned
 	*cost = (struct baleen_cost){ .table.kind = kind };
 	shape.has_copies = planned->way.copies;
 	shape.may_err = planned->way.may_err;
+	shape.most_fpp = build->fpp;
 	cost->err = baleen_shape_for_keys(build->key_spec, kind, &shape, &cost->error);
 	if (cost->err)
 		return;

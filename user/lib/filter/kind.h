@@ -42,6 +42,7 @@ struct baleen_hashes;
  * @remainder_bits: quotient: bits of a remainder
  * @load: cuckoo, quotient: share of the slots that the keys may fill, above 0,
  *        up to 1
+ * @most_fpp: rate that a table planned for none must not exceed
  */
 struct baleen_shape {
 	u64 n_bits;
@@ -60,6 +61,7 @@ struct baleen_shape {
 	bool has_stash;
 	u32 remainder_bits;
 	double load;
+	double most_fpp;
 };
 
 /**

@@ -109,6 +109,7 @@ int baleen_plan_shaped(u32 domain, u32 kind, u64 n, double fpp, const struct bal
 	static const struct baleen_shape any;
 	const struct baleen_kind_ops *ops = baleen_kind_ops(kind);
 	struct baleen_table planned;
+	double most;
 	int err;
 
 	if (!ops->plan)
@@ -121,14 +122,15 @@ int baleen_plan_shaped(u32 domain, u32 kind, u64 n, double fpp, const struct bal
 		return baleen_plan_too_many(n, error);
 	if (!shape)
 		shape = &any;
-	if (fpp && baleen_hash_rate(domain, kind, n, shape) > fpp)
+	most = fpp ? fpp : shape->most_fpp;
+	if (most && baleen_hash_rate(domain, kind, n, shape) > most)
 		return baleen_fail(error, EINVAL,
-				   "%g is out of reach: hashes of %d bits err at %.2g", fpp,
+				   "%g is out of reach: hashes of %d bits err at %.2g", most,
 				   shape->form ? BALEEN_FORM_BITS : 64,
 				   baleen_hash_rate(domain, kind, n, shape));
 	err = ops->plan(domain, n, fpp, shape, &planned, error);
 	if (!err)
-		err = check_rate(domain, n, fpp, &planned, error);
+		err = check_rate(domain, n, most, &planned, error);
 	if (!err)
 		*table = planned;
 	return err;

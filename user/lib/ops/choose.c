@@ -8,10 +8,18 @@
 
 static const char *const need_names[BALEEN_N_NEEDS] = { "delete", "merge", "resize" };
 
+/**
+ * struct candidate - a kind in one way
+ * @kind: enum baleen_kind
+ * @way: the way
+ * @n_blocks: blocks of the filter
+ * @error: why it cannot be planned; empty where the plan cannot do what is needed
+ */
 struct candidate {
 	u32 kind;
 	struct baleen_way way;
 	u64 n_blocks;
+	struct baleen_error error;
 };
 
 /* --- needs ------------------------------------------------------------------ */
@@ -91,17 +99,20 @@ static bool try_kind(const struct baleen_list *list, const struct baleen_build_o
 	struct baleen_build_options wanted = *options;
 	struct baleen_layout parts;
 	struct baleen_image image;
+	struct baleen_error *error = &candidate->error;
 	bool fits = false;
 
+	*error->text = '\0';
 	wanted.kind = candidate->kind;
 	wanted.fpp = candidate->way.fpp;
 	wanted.copies = candidate->way.copies;
 	wanted.shape.may_err = candidate->way.may_err;
+	wanted.shape.most_fpp = options->fpp;
 	/* Hosts beside prefixes stay exact: copies of prefixes do not count. */
 	if (candidate->way.may_err && list->n_net4)
 		return false;
-	if (!baleen_layout_make(list, &wanted, &parts, NULL))
-		fits = !baleen_layout_plan(&parts, &wanted, wanted.fpp, &image, NULL) &&
+	if (!baleen_layout_make(list, &wanted, &parts, error))
+		fits = !baleen_layout_plan(&parts, &wanted, wanted.fpp, &image, error) &&
 		       image_can(&image, needs);
 	baleen_layout_free(&parts);
 	if (fits)
@@ -124,7 +135,7 @@ u32 baleen_ways(u32 kind, u32 needs, struct baleen_way asked, struct baleen_way 
 	return asked.fpp ? 3 : 2;
 }
 
-/* The smallest way in which a kind can do what is needed. */
+/* The smallest way in which a kind can do what is needed; else the error of the first way. */
 static bool try_ways(const struct baleen_list *list, const struct baleen_build_options *options,
 		     u32 needs, struct candidate *best)
 {
@@ -135,12 +146,13 @@ static bool try_ways(const struct baleen_list *list, const struct baleen_build_o
 	bool is_found = false;
 
 	for (u32 i = 0; i < n; i++) {
+		bool fits;
+
 		tried.way = ways[i];
-		if (!try_kind(list, options, needs, &tried) ||
-		    (is_found && tried.n_blocks >= best->n_blocks))
-			continue;
-		*best = tried;
-		is_found = true;
+		fits = try_kind(list, options, needs, &tried);
+		if (!i || (fits && (!is_found || tried.n_blocks < best->n_blocks)))
+			*best = tried;
+		is_found |= fits;
 	}
 	return is_found;
 }
@@ -177,35 +189,45 @@ static bool is_one(u32 kinds)
 	return !(kinds & (kinds - 1));
 }
 
-static int refuse(u32 kinds, u32 needs, struct baleen_error *error)
+/* With the reason of the first kind that has one. */
+static int refuse(u32 kinds, u32 needs, const struct candidate *first, struct baleen_error *error)
 {
+	const char *why = first->error.text;
 	char can[64];
 
 	needs_text(needs, can);
-	return baleen_fail(error, EINVAL, "%s cannot be had in this shape, at this rate%s%s",
+	return baleen_fail(error, EINVAL,
+			   "%s cannot be had in this shape, at this rate%s%s%s%s%s%s",
 			   is_one(kinds) ? baleen_kind_name(baleen_log2(kinds)) : "a filter",
-			   needs ? ", able to " : "", can);
+			   needs ? ", able to " : "", can, *why && !is_one(kinds) ? ": " : "",
+			   *why && !is_one(kinds) ? baleen_kind_name(first->kind) : "",
+			   *why ? ": " : "", why);
 }
 
 static int choose_smallest(const struct baleen_list *list,
 			   const struct baleen_build_options *options, u32 kinds, u32 needs,
 			   struct baleen_choice *choice, struct baleen_error *error)
 {
-	struct candidate all[BALEEN_N_KINDS], *best = NULL;
+	struct candidate all[BALEEN_N_KINDS], first = { 0 }, *best = NULL;
 	u32 n = 0;
 
 	for (u32 kind = 0; kind < BALEEN_N_KINDS; kind++) {
 		struct candidate *candidate = &all[n];
 
 		candidate->kind = kind;
-		if (!(kinds & 1u << kind) || !try_ways(list, options, needs, candidate))
+		if (!(kinds & 1u << kind))
 			continue;
+		if (!try_ways(list, options, needs, candidate)) {
+			if (!*first.error.text)
+				first = *candidate;
+			continue;
+		}
 		n++;
 		if (!best || candidate->n_blocks < best->n_blocks)
 			best = candidate;
 	}
 	if (!best)
-		return refuse(kinds, needs, error);
+		return refuse(kinds, needs, &first, error);
 	choice->kind = best->kind;
 	choice->fpp = best->way.fpp;
 	choice->copies = best->way.copies;
