@@ -7,11 +7,11 @@ compared with one and set to one; its three bits are named beside it. Slot numbe
 m, also where the text lets them run on. A loop that a damaged table keeps going for ever is
 cut: Endless. They are read in two ways:
 
-  letter   as they stand
+  letter   as they stand: ShiftRight and ShiftLeft move whole slots, `occupied` with them
   kind     as if slips of the pen were mended: ShiftRight moves nothing from an empty slot,
            leaves `occupied` where it is, and marks the last remainder, too, as shifted
            (Algorithm 8); the index of line 23 is that of line 22 (Algorithm 10); ShiftLeft
-           takes `continued` along (12); line 16 clears the bit of f_q (13)
+           leaves `occupied`, too, where it is (12); line 16 clears the bit of f_q (13)
 
 What is left in the kind reading is the algorithms': each remainder that ShiftRight moves is
 marked as continuing the run before it, so runs grow into one; ShiftLeft goes on into the next
@@ -56,7 +56,7 @@ class PrintedQuotient:
         """Algorithm 8."""
         if self.kind and self.rem[i] is None:
             return
-        qbl, k = self.rem[i], i + 1
+        qbl, occupied, k = self.rem[i], self.occupied[i], i + 1
         while True:
             self.step()
             if k >= self.m:
@@ -68,9 +68,11 @@ class PrintedQuotient:
                 if self.kind:
                     self.shifted[k] = 1
                 else:
-                    self.occupied[i] = 0
+                    self.occupied[k], self.occupied[i] = occupied, 0
                 return
             self.rem[k], qbl = qbl, self.rem[k]
+            if not self.kind:
+                self.occupied[k], occupied = occupied, self.occupied[k]
             self.continued[k] = 1
             self.shifted[k] = 1
             k += 1
@@ -144,8 +146,9 @@ class PrintedQuotient:
             before = (k - 1) % self.m
             self.rem[before] = self.rem[k]
             self.shifted[before] = self.shifted[k]
-            if self.kind:
-                self.continued[before] = self.continued[k]
+            self.continued[before] = self.continued[k]
+            if not self.kind:
+                self.occupied[before] = self.occupied[k]
             self.rem[k] = None
             self.continued[k] = 0
             self.shifted[k] = 0
