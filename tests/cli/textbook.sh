@@ -283,6 +283,9 @@ check "a number is that of an algorithm" baleen help textbook 9
 is "of no other, and begins with its title" "$(grep '^#' "$TMP/out")" "# Algorithm 9: find a run"
 check "an example has its name" baleen help textbook example 12
 is "whatever the case" "$(grep '^#' "$TMP/out")" "# Example 12: v, w, x, y, z, a"
+check "a formula stands beside its algorithm" baleen help textbook formula 2.11
+is "and leads to it" "$(grep '^#' "$TMP/out")" \
+	"# Algorithm 2.14, Formula 2.11, Example 2.12: into a cuckoo filter"
 check "two texts may have one" baleen help textbook 3
 is "both are printed" "$(grep -c '^#' "$TMP/out")" 2
 expect "another" 2 "" "baleen: no 'Algorithm 99' in the textbooks: see 'baleen help textbook'" \

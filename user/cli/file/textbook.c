@@ -61,8 +61,9 @@ int print_textbook(char **words)
 	size_t n = 0;
 
 	if (!*words) {
-		say("The examples of textbooks, which baleen-textbook(7) works through. 'baleen help\n"
-		    "textbook 9' prints the commands of Algorithm 9, to be run in an empty directory.\n\n");
+		say("The algorithms and examples of three texts, which baleen-textbook(7) works through.\n"
+		    "'baleen help textbook 9' prints the commands of Algorithm 9, to be run in an empty\n"
+		    "directory.\n\n");
 		for (size_t i = 0; i < N_SECTIONS; i++)
 			say("  %s\n", sections[i].title);
 		return finish_output(EXIT_DONE);
