@@ -116,6 +116,19 @@ ends_as "a deletion" raw.bln
 traced "a build of slots" capitals.bln build "${TEXT[@]}" --kind quotient --hash murmur3 \
 	--remainder-bits 29 -o capitals.bln capitals.txt
 ends_as "a build of slots" capitals.bln
+printf '192.0.2.%d\n' 1 2 3 7 9 >hosts.txt
+for kind in chained "compact --slot-bits 32"; do
+	# shellcheck disable=SC2086 # words
+	traced "a build of chains: $kind" chains.bln build --kind $kind --buckets 2 --copies --seed 1 -o chains.bln \
+		hosts.txt
+	ends_as "a build of chains: $kind" chains.bln
+	is "each step of it has a key more: $kind" "$(page states trace.html | awk '{ n = 0
+		for (i = 1; i <= NF; i++) n += $i !~ /^e/
+		printf "%d ", n }')" "0 0 1 1 2 2 3 3 4 4 5 "
+	traced "a deletion from chains: $kind" chains.bln del chains.bln 192.0.2.2 192.0.2.9
+	ends_as "a deletion from chains: $kind" chains.bln
+	rm chains.bln
+done
 seq 60 >numbers.txt
 traced "a build of counters" counters.bln build --key string --kind counting --bits 100 --hashes 4 \
 	--hash murmur3 --seed 1 -o counters.bln numbers.txt

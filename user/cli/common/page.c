@@ -125,7 +125,7 @@ static int change_line(struct page *page, size_t i, const char *text)
 	return 0;
 }
 
-/* All drawings have as many lines as the first. */
+/* A drawing has other lines than the one before where chains grow or get shorter. */
 static int change_lines(struct page *page, char *text)
 {
 	size_t i = 0;
@@ -137,8 +137,6 @@ static int change_lines(struct page *page, char *text)
 		next = strchr(text, '\n');
 		*next = '\0';
 		if (i == page->n_lines) {
-			if (page->n_steps)
-				return -EPROTO;
 			err = baleen_array_add(&page->line, page->n_lines);
 			if (err)
 				return err;
@@ -148,7 +146,13 @@ static int change_lines(struct page *page, char *text)
 		if (err)
 			return err;
 	}
-	return i == page->n_lines ? 0 : -EPROTO;
+	for (; i < page->n_lines; i++) {
+		int err = change_line(page, i, "");
+
+		if (err)
+			return err;
+	}
+	return 0;
 }
 
 /* --- steps ----------------------------------------------------------------- */

@@ -192,6 +192,17 @@ static void tell_run(struct page_change *change, u32 domain, const struct baleen
 	picture->before = NULL;
 }
 
+/* Entries are numbered by the table, so the chain comes from what it is then. */
+static void tell_chain(struct page_change *change, u32 domain, const struct baleen_steps *steps,
+		       const struct baleen_filter *after)
+{
+	memcpy(change->shown.bytes, after->bytes, after->n_bytes);
+	change->shown.image = after->image;
+	find_key(change, domain);
+	for (size_t i = 0; i < steps->n; i++)
+		tell(change, domain, &steps->step[i], steps->step[i].i, NULL);
+}
+
 static void begin(struct page_change *change)
 {
 	if (!change->is_begun)
@@ -218,6 +229,8 @@ void page_change_key(struct page_change *change, const struct picture_key *key,
 	switch (picture_table(picture)->kind) {
 	case BALEEN_KIND_CUCKOO: tell_slots(change, domain, steps); break;
 	case BALEEN_KIND_QUOTIENT: tell_run(change, domain, steps, after); break;
+	case BALEEN_KIND_CHAINED:
+	case BALEEN_KIND_COMPACT: tell_chain(change, domain, steps, after); break;
 	default: tell_bits(change, domain, steps); break;
 	}
 	memcpy(change->shown.bytes, after->bytes, after->n_bytes);
