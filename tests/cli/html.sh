@@ -223,6 +223,9 @@ is "Athens is lost" "$(page steps "$PAGES/cuckoo-look-up.html" | tail -n 3 | pas
 	"bucket 0: not there,bucket 7: not there,in neither: not in the set"
 is "and comes to where it is lost by a kick" "$(page steps "$PAGES/cuckoo-insert.html" | tail -n 1)" \
 	"bucket 2, slot 0: 27356 finds it free"
+is "w is a false positive, z is not" "$(page steps "$PAGES/thesis-bloom-look-up.html" |
+	grep -o ': [a-z ]* the set$' | paste -s -d ,)" \
+	": maybe in the set,: maybe in the set,: surely not in the set,: maybe in the set"
 is "a run comes to its end" "$(page steps "$PAGES/quotient-insert-a.html" | grep -o '^slot [0-9]*' | paste -s -d ' ')" \
 	"slot 23 slot 22 slot 21"
 
