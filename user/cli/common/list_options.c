@@ -278,7 +278,8 @@ int list_shape(const struct option_use *use)
 /* clang-format off */
 const struct option_spec shape_option_table[] = {
 	{ "kind", 0, "K", list_kind, .words = KIND_WORDS,
-	  .help = "cuckoo (default), bloom, classic, counting or quotient; see baleen-kinds(7)" },
+	  .help = "cuckoo (default), bloom, classic, counting or quotient; not for packets: chained "
+		  "or compact; see baleen-kinds(7)" },
 	{ "fpp", 0, "P", list_fpp,
 	  .help = "false positive rate allowed, 0 (default) to below 1; IPv4 keys in a cuckoo "
 		  "table are exact whatever it says" },
