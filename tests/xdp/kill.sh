@@ -92,14 +92,26 @@ find_commands()
 	is "attach, swap and detach leave nothing" "$now $(found)" "none "
 }
 
+# caller_has_bpffs: a process that called this one sees one, where attach would put its pins
+caller_has_bpffs()
+{
+	local pid=$PPID
+
+	while [ "${pid:-0}" -gt 1 ]; do
+		[ "$(stat -f -c %T "/proc/$pid/root/sys/fs/bpf" 2>/dev/null)" != bpf_fs ] || return 0
+		pid=$(sed 's/.*) //' "/proc/$pid/stat" 2>/dev/null | awk '{ print $2 }')
+	done
+	return 1
+}
+
 # Attach mounts bpffs: killed before and after it.
 try_bare()
 {
 	local command=attach
 	local -a argv
 
-	if stat -L /proc/1/ns/mnt >/dev/null 2>&1; then
-		skip "attach without bpffs" "that of process 1 is taken: safety.sh mounts one"
+	if stat -L /proc/1/ns/mnt >/dev/null 2>&1 || caller_has_bpffs; then
+		skip "attach without bpffs" "that of a calling process is taken: safety.sh mounts one"
 		return
 	fi
 	start_bare
