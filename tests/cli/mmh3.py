@@ -39,8 +39,12 @@ class BloomFilter:
     def positions(self, item):
         return [self.hash(item, i) % self.size for i in range(self.hash_count)]
 
+    def counted(self, item):
+        """Positions that coincide count each, as the texts have it."""
+        return self.positions(item)
+
     def add(self, item):
-        for position in set(self.positions(item)):
+        for position in self.counted(item):
             self.counts[position] += 1
             self.bit_array[position] = 1
 
@@ -64,6 +68,10 @@ class Formed(BloomFilter):
     def __init__(self, size, hash_count, step, seed, form):
         super().__init__(size, hash_count)
         self.step, self.seed, self.form = step, seed, form
+
+    def counted(self, item):
+        """BIP 37 has no counters: there they count once."""
+        return self.positions(item) if self.step == 1 else set(self.positions(item))
 
     def hash(self, item, i):
         if "quoted" in self.form:
