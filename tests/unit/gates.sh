@@ -4,8 +4,9 @@
 # What packets ask is put in force by user/lib/deploy, where a door asks about it first. The
 # objects tell who refers to what makes a filter live; `make all` first.
 
-set -u
-cd "$(dirname "$0")/../.." || exit 2
+# shellcheck source=tests/lib.sh
+source "$(dirname "$0")/../lib.sh"
+cd "$ROOT" || exit 2
 
 # SYMBOL ROOM...: the rooms that may refer to it, or `nowhere` outside of its own file
 doors=(
@@ -32,28 +33,13 @@ doors=(
 	"bpf_set_link_xdp_fd nowhere"
 )
 
-n=0 failed=0
-
-# result NAME [DIAGNOSTICS]: passes when there are no diagnostics
-result()
-{
-	n=$((n + 1))
-	if [ -z "${2-}" ]; then
-		echo "ok $n - $1"
-	else
-		failed=$((failed + 1))
-		echo "not ok $n - $1"
-		while read -r line; do echo "# $line"; done <<<"$2"
-	fi
-}
-
 # The objects of all programs, but of files that are no more. late.so stands for libraries.
 objects=()
 while read -r source; do
 	objects+=("build/${source%.c}.o")
 done < <(find user -name "*.c" ! -path "user/late/*" | sort)
 missing=$(ls "${objects[@]}" 2>&1 >/dev/null)
-result "each file of user/ has an object (${#objects[@]})" "$missing"
+is "each file of user/ has an object (${#objects[@]})" "$missing" ""
 
 # referred: SYMBOL OBJECT, for each that an object refers to or defines
 referred=$(nm -A "${objects[@]}" 2>/dev/null |
@@ -70,8 +56,5 @@ for line in "${doors[@]}"; do
 	if [ "$rooms" != nowhere ] && [ -z "$users" ]; then
 		stray="nobody refers to it"
 	fi
-	result "$symbol: $rooms" "$stray"
+	is "$symbol: $rooms" "$stray" ""
 done
-
-echo "1..$n"
-[ "$failed" -eq 0 ]
