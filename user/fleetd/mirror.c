@@ -223,10 +223,8 @@ static int compare_changes(const void *a, const void *b)
 {
 	const struct baleen_rule_entry *x = &((const struct baleen_rule_entry_change *)a)->entry;
 	const struct baleen_rule_entry *y = &((const struct baleen_rule_entry_change *)b)->entry;
-	int order = baleen_entry_key_compare(&x->key, &y->key);
+	int order = baleen_rule_entry_compare(x, y);
 
-	if (!order)
-		order = x->is_exception - y->is_exception;
 	return order ? order : strcmp(x->origin, y->origin);
 }
 

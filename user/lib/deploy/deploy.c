@@ -75,9 +75,8 @@ static int open_rest(struct baleen_deploy *deploy, const struct baleen_rule_stor
 	struct baleen_deploy opened = { .state = *state };
 	struct baleen_deploy_plan plan = { 0 };
 	u64 n;
-	int err;
+	int err = open_xdp(&opened, timeout_ms, error);
 
-	err = open_xdp(&opened, timeout_ms, error);
 	if (!err)
 		err = baleen_rule_store_get_rules(&opened.state, &plan.rules, error);
 	if (!err)

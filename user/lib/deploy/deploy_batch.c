@@ -154,10 +154,8 @@ static int compare_changes(const void *a, const void *b)
 		*(const struct baleen_rule_entry_change *const *)a;
 	const struct baleen_rule_entry_change *y =
 		*(const struct baleen_rule_entry_change *const *)b;
-	int order = baleen_entry_key_compare(&x->entry.key, &y->entry.key);
+	int order = baleen_rule_entry_compare(&x->entry, &y->entry);
 
-	if (!order)
-		order = x->entry.is_exception - y->entry.is_exception;
 	return order ? order : (x > y) - (x < y);
 }
 
@@ -182,9 +180,7 @@ static int mark_repeats(struct work *work)
 	qsort(sorted, n, sizeof(*sorted), compare_changes);
 	for (size_t i = 1; i < n; i++)
 		work->repeats[sorted[i] - change] =
-			!baleen_entry_key_compare(&sorted[i]->entry.key,
-						  &sorted[i - 1]->entry.key) &&
-			sorted[i]->entry.is_exception == sorted[i - 1]->entry.is_exception;
+			!baleen_rule_entry_compare(&sorted[i]->entry, &sorted[i - 1]->entry);
 	free(sorted);
 	return 0;
 }
@@ -274,11 +270,8 @@ struct leftovers {
 
 static int compare_entries(const void *a, const void *b)
 {
-	const struct baleen_rule_entry *x = *(const struct baleen_rule_entry *const *)a;
-	const struct baleen_rule_entry *y = *(const struct baleen_rule_entry *const *)b;
-	int order = baleen_entry_key_compare(&x->key, &y->key);
-
-	return order ? order : x->is_exception - y->is_exception;
+	return baleen_rule_entry_compare(*(const struct baleen_rule_entry *const *)a,
+					 *(const struct baleen_rule_entry *const *)b);
 }
 
 static int keep_leftover(const struct baleen_rule_entry *entry, void *data)

@@ -169,30 +169,11 @@ static int chains_put_hashes(struct baleen_filter *filter, u32 domain,
 	return err;
 }
 
-const struct baleen_kind_ops baleen_chained_ops = {
-	.plan = chained_plan,
-	.capacity = chains_capacity,
-	.is_exact = chains_are_exact,
-	.fpp = chains_fpp,
-	.used = chains_used,
-	.copies = chains_copies,
-	.insert = chains_insert,
-	.add = chains_add,
-	.del = chains_del,
-	.hashes = chains_hashes,
-	.put_hashes = chains_put_hashes,
-};
+/* The two differ in what a value is, which the plan decides. */
+#define CHAINS_OPS                                                                                \
+	.capacity = chains_capacity, .is_exact = chains_are_exact, .fpp = chains_fpp,             \
+	.used = chains_used, .copies = chains_copies, .insert = chains_insert, .add = chains_add, \
+	.del = chains_del, .hashes = chains_hashes, .put_hashes = chains_put_hashes
 
-const struct baleen_kind_ops baleen_compact_ops = {
-	.plan = compact_plan,
-	.capacity = chains_capacity,
-	.is_exact = chains_are_exact,
-	.fpp = chains_fpp,
-	.used = chains_used,
-	.copies = chains_copies,
-	.insert = chains_insert,
-	.add = chains_add,
-	.del = chains_del,
-	.hashes = chains_hashes,
-	.put_hashes = chains_put_hashes,
-};
+const struct baleen_kind_ops baleen_chained_ops = { .plan = chained_plan, CHAINS_OPS };
+const struct baleen_kind_ops baleen_compact_ops = { .plan = compact_plan, CHAINS_OPS };

@@ -77,6 +77,13 @@ int baleen_entry_key_compare(const struct baleen_entry_key *a, const struct bale
 	return order ? order : baleen_ip6_compare(a->span.last, b->span.last);
 }
 
+int baleen_rule_entry_compare(const struct baleen_rule_entry *a, const struct baleen_rule_entry *b)
+{
+	int order = baleen_entry_key_compare(&a->key, &b->key);
+
+	return order ? order : a->is_exception - b->is_exception;
+}
+
 bool baleen_entry_key_is_alone(const struct baleen_entry_key *key)
 {
 	return !baleen_entry_key_is_addresses(key) ||

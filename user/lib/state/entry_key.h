@@ -100,6 +100,15 @@ struct baleen_entry_text baleen_rule_entry_text(const struct baleen_rule_entry *
 int baleen_entry_key_compare(const struct baleen_entry_key *a, const struct baleen_entry_key *b);
 
 /**
+ * baleen_rule_entry_compare() - order of two entries but for their origins
+ * @a: one entry
+ * @b: another of the same rule
+ *
+ * Return: below, equal to or above 0; by key, exceptions last.
+ */
+int baleen_rule_entry_compare(const struct baleen_rule_entry *a, const struct baleen_rule_entry *b);
+
+/**
  * baleen_entry_key_is_addresses() - is it one of addresses?
  * @key: the key
  *
