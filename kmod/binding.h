@@ -37,12 +37,14 @@ struct baleen_hook_rule {
  * @n: how many
  * @flags: BALEEN_DEV_DEFAULT_DROP and _DRY_RUN
  * @needs_transport: some rule asks for the protocol or ports
+ * @retired: frees it
  * @rule: in the order of evaluation
  */
 struct baleen_hook_rules {
 	u32 n;
 	u32 flags;
 	bool needs_transport;
+	struct rcu_work retired;
 	struct baleen_hook_rule rule[];
 };
 
@@ -53,6 +55,7 @@ struct baleen_hook_rules {
  * @rules: never NULL; written under RTNL, read under RCU
  * @stats: per CPU; those of the rules are their own
  * @version: see struct baleen_dev_binding; under RTNL
+ * @retired: frees it
  *
  * It holds a reference to the module.
  */
@@ -62,6 +65,7 @@ struct baleen_binding {
 	struct baleen_hook_rules __rcu *rules;
 	struct baleen_stats __percpu *stats;
 	u64 version;
+	struct rcu_work retired;
 };
 
 /* All bindings of all namespaces, under RTNL. */
@@ -96,13 +100,14 @@ void baleen_hook_packets_exit(void);
  * baleen_hook_rules_copy() - rules as a process gives them
  * @from: @n of them
  * @n: 1 to BALEEN_DEV_MAX_RULES
+ * @rule_bytes: size of one there
  * @asked: set on success to a copy of them, to be freed with kfree()
  * @rules: set on success, with the filters that are a rule's own; others are NULL
  *
  * Context: may sleep.
- * Return: 0; -EINVAL, -EFAULT, -ENOMEM, or as baleen_load_whole().
+ * Return: 0; -EINVAL, -E2BIG, -EFAULT, -ENOMEM, or as baleen_load_whole().
  */
-int baleen_hook_rules_copy(const struct baleen_dev_rule __user *from, u32 n,
+int baleen_hook_rules_copy(const void __user *from, u32 n, u32 rule_bytes,
 			   struct baleen_dev_rule **asked, struct baleen_hook_rules **rules);
 
 /**
@@ -138,9 +143,9 @@ void baleen_hook_rules_follow(struct baleen_hook_rules *old, struct baleen_hook_
 
 /**
  * baleen_hook_rules_retire() - the other end of baleen_hook_rules_follow()
- * @rules: that no packet asks any more; freed
+ * @rules: no longer published; freed when no packet asks them any more
  *
- * Context: under RTNL, may sleep.
+ * Context: under RTNL.
  */
 void baleen_hook_rules_retire(struct baleen_hook_rules *rules);
 

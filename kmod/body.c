@@ -6,21 +6,37 @@
 #include <linux/vmalloc.h>
 
 #include "body.h"
+#include "filter.h"
 
 #define MAX_BYTES_DEFAULT ULONG_MAX
 
 static unsigned long max_bytes = MAX_BYTES_DEFAULT;
 module_param(max_bytes, ulong, 0644);
-MODULE_PARM_DESC(max_bytes,
-		 "bytes of all images together; 0: no limit; default: a quarter of memory");
+MODULE_PARM_DESC(
+	max_bytes,
+	"bytes of memory for all images together; 0: no limit; default: a quarter of memory");
 
 static DEFINE_SPINLOCK(used_lock);
 static u64 used_bytes; /* of all images, under used_lock */
 
-/* Frees retired bodies and filters. */
+/* Frees retired bodies, filters, rules and bindings. */
 static struct workqueue_struct *retired;
 
-static int reserve(size_t n_bytes)
+/* All that an image takes, a filter's counters included: a small one is mostly that. */
+static size_t body_cost(size_t n_bytes)
+{
+	/* vmalloc_huge() rounds up to its pages, and keeps a pointer to each page. */
+	size_t page_bytes = n_bytes < PMD_SIZE ? PAGE_SIZE : PMD_SIZE;
+	size_t n_paged = round_up(n_bytes, page_bytes);
+
+	return n_paged + (n_paged >> PAGE_SHIFT) * sizeof(struct page *) +
+	       sizeof(struct vm_struct) + sizeof(struct vmap_area) +
+	       kmalloc_size_roundup(sizeof(struct baleen_body)) +
+	       kmalloc_size_roundup(sizeof(struct baleen_filter)) +
+	       num_possible_cpus() * sizeof(struct baleen_dev_counters);
+}
+
+static int body_reserve(size_t n_bytes)
 {
 	u64 limit = READ_ONCE(max_bytes);
 	int err = 0;
@@ -34,7 +50,7 @@ static int reserve(size_t n_bytes)
 	return err;
 }
 
-static void unreserve(size_t n_bytes)
+static void body_unreserve(size_t n_bytes)
 {
 	spin_lock(&used_lock);
 	used_bytes -= n_bytes;
@@ -44,11 +60,12 @@ static void unreserve(size_t n_bytes)
 /* Large pages where the kernel can; no process is killed for an image, and the
  * caller's control group is charged.
  */
-static int try_body(const struct baleen_image *image, struct baleen_body **body)
+static int body_try(const struct baleen_image *image, struct baleen_body **body)
 {
 	size_t n_bytes = (size_t)image->n_blocks * BALEEN_BLOCK_BYTES;
 	struct baleen_body *new;
-	int err = reserve(n_bytes);
+	size_t cost = body_cost(n_bytes);
+	int err = body_reserve(cost);
 
 	if (err)
 		return err;
@@ -60,17 +77,18 @@ static int try_body(const struct baleen_image *image, struct baleen_body **body)
 	if (!new->bytes)
 		goto no_bytes;
 	new->n_bytes = n_bytes;
+	new->cost = cost;
 	new->image = *image;
 	*body = new;
 	return 0;
 no_bytes:
 	kfree(new);
 no_body:
-	unreserve(n_bytes);
+	body_unreserve(cost);
 	return err;
 }
 
-static void settle(void)
+static void bodies_settle(void)
 {
 	/* Retired bodies become work at the end of their grace period. */
 	rcu_barrier();
@@ -80,12 +98,12 @@ static void settle(void)
 /* Images that were replaced a moment ago still have their memory. */
 int baleen_body_create(const struct baleen_image *image, struct baleen_body **body)
 {
-	int err = try_body(image, body);
+	int err = body_try(image, body);
 
 	if (!err)
 		return 0;
-	settle();
-	return try_body(image, body);
+	bodies_settle();
+	return body_try(image, body);
 }
 
 void baleen_body_free(struct baleen_body *body)
@@ -93,11 +111,11 @@ void baleen_body_free(struct baleen_body *body)
 	if (!body)
 		return;
 	vfree(body->bytes);
-	unreserve(body->n_bytes);
+	body_unreserve(body->cost);
 	kfree(body);
 }
 
-static void free_body(struct work_struct *work)
+static void body_free_retired(struct work_struct *work)
 {
 	baleen_body_free(container_of(to_rcu_work(work), struct baleen_body, work));
 }
@@ -109,7 +127,7 @@ void baleen_retire(struct rcu_work *work)
 
 void baleen_body_retire(struct baleen_body *body)
 {
-	INIT_RCU_WORK(&body->work, free_body);
+	INIT_RCU_WORK(&body->work, body_free_retired);
 	baleen_retire(&body->work);
 }
 
@@ -123,6 +141,6 @@ int baleen_bodies_init(void)
 
 void baleen_bodies_exit(void)
 {
-	settle();
+	bodies_settle();
 	destroy_workqueue(retired);
 }

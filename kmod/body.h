@@ -18,12 +18,14 @@
  * @image: its decoded header
  * @bytes: the image, aligned to a page
  * @n_bytes: size of the image
+ * @cost: bytes of memory that it takes of the limit
  * @work: frees the body
  */
 struct baleen_body {
 	struct baleen_image image;
 	void *bytes;
 	size_t n_bytes;
+	size_t cost;
 	struct rcu_work work;
 };
 
@@ -64,7 +66,7 @@ void baleen_retire(struct rcu_work *work);
 /* Sets the limit, when the module's parameter does not, and starts the worker. */
 int baleen_bodies_init(void);
 
-/* All users are gone; waits until all retired bodies are freed. */
+/* All users are gone; waits until all that was retired is freed. */
 void baleen_bodies_exit(void);
 
 #endif /* BALEEN_KMOD_BODY_H */

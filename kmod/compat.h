@@ -1,17 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Differences between kernels in how a kfunc is made: 6.1 lacks macros of 6.12.
+ * Differences between kernels: 6.1 lacks macros of 6.12.
  */
 #ifndef BALEEN_KMOD_COMPAT_H
 #define BALEEN_KMOD_COMPAT_H
 
 #include <linux/btf.h>
 #include <linux/btf_ids.h>
+#include <linux/local_lock.h>
 #include <linux/module.h>
 
 /* Since 6.3; before, a kfunc is a function that the compiler must not take apart. */
 #ifndef __bpf_kfunc
 #define __bpf_kfunc __used __noclone noinline
+#endif
+
+/* Since 6.11; before, PREEMPT_RT runs one softirq of a CPU after the other. */
+#ifndef local_lock_nested_bh
+#define local_lock_nested_bh(lock) ((void)(lock))
+#define local_unlock_nested_bh(lock) ((void)(lock))
 #endif
 
 /* Since 6.9. */

@@ -13,9 +13,25 @@
 
 static_assert(BALEEN_DEV_NAME_BYTES == BALEEN_NAME_BYTES);
 
+/* --- structs of arrays ------------------------------------------------------- */
+
+int baleen_dev_check_size(u32 n_bytes, u32 n_first)
+{
+	if (n_bytes > PAGE_SIZE)
+		return -E2BIG;
+	return n_bytes < n_first ? -EINVAL : 0;
+}
+
+int baleen_dev_put(void __user *to, u32 n_room, const void *from, u32 n_bytes)
+{
+	u32 n = min(n_room, n_bytes);
+
+	return copy_to_user(to, from, n) || clear_user(to + n, n_room - n) ? -EFAULT : 0;
+}
+
 /* --- targets ----------------------------------------------------------------- */
 
-static int check_target(const struct baleen_dev_target *target)
+static int ioctl_check_target(const struct baleen_dev_target *target)
 {
 	const char *name = (const char *)target->name;
 
@@ -23,16 +39,16 @@ static int check_target(const struct baleen_dev_target *target)
 }
 
 /* A filter that has a name of its own. */
-static int check_named(const struct baleen_dev_target *target)
+static int ioctl_check_named(const struct baleen_dev_target *target)
 {
-	return target->ifindex ? -EINVAL : check_target(target);
+	return target->ifindex ? -EINVAL : ioctl_check_target(target);
 }
 
-static int find_target(struct net *net, const struct baleen_dev_target *target,
-		       struct baleen_filter **filter)
+static int ioctl_find_target(struct net *net, const struct baleen_dev_target *target,
+			     struct baleen_filter **filter)
 {
 	struct baleen_filter *found;
-	int err = check_target(target);
+	int err = ioctl_check_target(target);
 
 	if (err)
 		return err;
@@ -46,37 +62,44 @@ static int find_target(struct net *net, const struct baleen_dev_target *target,
 
 /* --- commands: the argument is in the kernel, and so is what comes out ------- */
 
-static int put_infos(struct baleen_filter **list, u32 n, struct baleen_dev_info __user *infos)
+static int ioctl_put_infos(struct baleen_filter **list, u32 n, u8 __user *infos, u32 info_bytes)
 {
 	struct baleen_dev_info info;
 
 	for (u32 i = 0; i < n; i++) {
 		baleen_filter_info(list[i], &info, NULL);
-		if (copy_to_user(infos + i, &info, sizeof(info)))
+		if (baleen_dev_put(infos + (size_t)i * info_bytes, info_bytes, &info, sizeof(info)))
 			return -EFAULT;
 		cond_resched();
 	}
 	return 0;
 }
 
-static int do_list(struct baleen_dev_list *arg)
+static int ioctl_list(struct baleen_dev_list *arg)
 {
 	struct baleen_filter **list;
 	u32 n;
-	int err = baleen_filter_list(&list, &n);
+	int err = 0;
 
+	if (arg->reserved)
+		return -EINVAL;
+	if (arg->room)
+		err = baleen_dev_check_size(arg->info_bytes, sizeof(struct baleen_dev_info));
+	if (!err)
+		err = baleen_filter_list(&list, &n);
 	if (err)
 		return err;
-	err = put_infos(list, min(n, arg->room), u64_to_user_ptr(arg->infos));
+	err = ioctl_put_infos(list, min(n, arg->room), u64_to_user_ptr(arg->infos),
+			      arg->info_bytes);
 	baleen_filter_list_free(list, n);
 	arg->n = n;
 	return err;
 }
 
-static int do_get(struct net *net, struct baleen_dev_get *arg)
+static int ioctl_get(struct net *net, struct baleen_dev_get *arg)
 {
 	struct baleen_filter *filter;
-	int err = find_target(net, &arg->target, &filter);
+	int err = ioctl_find_target(net, &arg->target, &filter);
 
 	if (err)
 		return err;
@@ -88,7 +111,7 @@ static int do_get(struct net *net, struct baleen_dev_get *arg)
 	return 0;
 }
 
-static int do_create(const struct baleen_dev_image *arg)
+static int ioctl_create(const struct baleen_dev_image *arg)
 {
 	struct baleen_filter *filter;
 	struct baleen_body *body;
@@ -96,7 +119,7 @@ static int do_create(const struct baleen_dev_image *arg)
 
 	if (arg->version || arg->reserved)
 		return -EINVAL;
-	err = check_named(&arg->target);
+	err = ioctl_check_named(&arg->target);
 	if (err)
 		return err;
 	err = baleen_load_whole(u64_to_user_ptr(arg->image), arg->n_bytes, &body);
@@ -110,14 +133,14 @@ static int do_create(const struct baleen_dev_image *arg)
 	return err;
 }
 
-static int do_destroy(const struct baleen_dev_target *arg)
+static int ioctl_destroy(const struct baleen_dev_target *arg)
 {
-	int err = check_named(arg);
+	int err = ioctl_check_named(arg);
 
 	return err ? err : baleen_filter_destroy((const char *)arg->name);
 }
 
-static int do_swap(struct net *net, const struct baleen_dev_image *arg)
+static int ioctl_swap(struct net *net, const struct baleen_dev_image *arg)
 {
 	struct baleen_filter *filter;
 	struct baleen_body *body;
@@ -125,7 +148,7 @@ static int do_swap(struct net *net, const struct baleen_dev_image *arg)
 
 	if (arg->reserved)
 		return -EINVAL;
-	err = find_target(net, &arg->target, &filter);
+	err = ioctl_find_target(net, &arg->target, &filter);
 	if (err)
 		return err;
 	err = baleen_load_whole(u64_to_user_ptr(arg->image), arg->n_bytes, &body);
@@ -139,14 +162,14 @@ no_body:
 	return err;
 }
 
-static int do_export(struct net *net, struct baleen_dev_image *arg)
+static int ioctl_export(struct net *net, struct baleen_dev_image *arg)
 {
 	struct baleen_filter *filter;
 	int err;
 
 	if (arg->reserved)
 		return -EINVAL;
-	err = find_target(net, &arg->target, &filter);
+	err = ioctl_find_target(net, &arg->target, &filter);
 	if (err)
 		return err;
 	err = baleen_filter_export(filter, u64_to_user_ptr(arg->image), arg->n_bytes,
@@ -155,16 +178,17 @@ static int do_export(struct net *net, struct baleen_dev_image *arg)
 	return err;
 }
 
-static int do_keys(struct net *net, unsigned int command, struct baleen_dev_keys *arg)
+static int ioctl_keys(struct net *net, unsigned int command, struct baleen_dev_keys *arg)
 {
 	struct baleen_filter *filter;
 	int err;
 
-	if (arg->reserved || !arg->n || arg->n > BALEEN_DEV_MAX_KEYS)
+	if (arg->reserved || !arg->n || arg->n > BALEEN_DEV_MAX_KEYS ||
+	    arg->key_bytes != sizeof(struct baleen_dev_key))
 		return -EINVAL;
 	if (command == BALEEN_DEV_QUERY && !arg->answers)
 		return -EFAULT;
-	err = find_target(net, &arg->target, &filter);
+	err = ioctl_find_target(net, &arg->target, &filter);
 	if (err)
 		return err;
 	err = baleen_kfilter_keys(filter, command, u64_to_user_ptr(arg->keys),
@@ -173,10 +197,10 @@ static int do_keys(struct net *net, unsigned int command, struct baleen_dev_keys
 	return err;
 }
 
-static int do_counters(struct net *net, struct baleen_dev_count *arg)
+static int ioctl_counters(struct net *net, struct baleen_dev_count *arg)
 {
 	struct baleen_filter *filter;
-	int err = find_target(net, &arg->target, &filter);
+	int err = ioctl_find_target(net, &arg->target, &filter);
 
 	if (err)
 		return err;
@@ -202,7 +226,7 @@ union argument {
 };
 
 /* The mode that a command needs; 0: there is no such command. */
-static fmode_t mode_of(unsigned int command)
+static fmode_t ioctl_mode(unsigned int command)
 {
 	switch (command) {
 	case BALEEN_DEV_LIST:
@@ -223,19 +247,19 @@ static fmode_t mode_of(unsigned int command)
 	}
 }
 
-static int run(struct net *net, unsigned int command, union argument *arg)
+static int ioctl_run(struct net *net, unsigned int command, union argument *arg)
 {
 	switch (command) {
-	case BALEEN_DEV_LIST: return do_list(&arg->list);
-	case BALEEN_DEV_GET: return do_get(net, &arg->get);
-	case BALEEN_DEV_CREATE: return do_create(&arg->image);
-	case BALEEN_DEV_DESTROY: return do_destroy(&arg->target);
-	case BALEEN_DEV_SWAP: return do_swap(net, &arg->image);
-	case BALEEN_DEV_EXPORT: return do_export(net, &arg->image);
+	case BALEEN_DEV_LIST: return ioctl_list(&arg->list);
+	case BALEEN_DEV_GET: return ioctl_get(net, &arg->get);
+	case BALEEN_DEV_CREATE: return ioctl_create(&arg->image);
+	case BALEEN_DEV_DESTROY: return ioctl_destroy(&arg->target);
+	case BALEEN_DEV_SWAP: return ioctl_swap(net, &arg->image);
+	case BALEEN_DEV_EXPORT: return ioctl_export(net, &arg->image);
 	case BALEEN_DEV_QUERY:
 	case BALEEN_DEV_INSERT:
-	case BALEEN_DEV_DELETE: return do_keys(net, command, &arg->keys);
-	case BALEEN_DEV_COUNTERS: return do_counters(net, &arg->count);
+	case BALEEN_DEV_DELETE: return ioctl_keys(net, command, &arg->keys);
+	case BALEEN_DEV_COUNTERS: return ioctl_counters(net, &arg->count);
 	case BALEEN_DEV_BIND: return baleen_hook_bind(net, &arg->bind);
 	case BALEEN_DEV_UNBIND: return baleen_hook_unbind(net, &arg->unbind);
 	case BALEEN_DEV_BINDING: return baleen_hook_binding(net, &arg->binding);
@@ -250,7 +274,7 @@ static int run(struct net *net, unsigned int command, union argument *arg)
  */
 long baleen_dev_ioctl(struct file *file, unsigned int command, unsigned long user)
 {
-	fmode_t mode = mode_of(command);
+	fmode_t mode = ioctl_mode(command);
 	size_t n_bytes = _IOC_SIZE(command);
 	union argument arg;
 	int err;
@@ -261,7 +285,7 @@ long baleen_dev_ioctl(struct file *file, unsigned int command, unsigned long use
 		return -EBADF;
 	if (copy_from_user(&arg, (void __user *)user, n_bytes))
 		return -EFAULT;
-	err = run(current->nsproxy->net_ns, command, &arg);
+	err = ioctl_run(current->nsproxy->net_ns, command, &arg);
 	if (!err && _IOC_DIR(command) & _IOC_READ &&
 	    copy_to_user((void __user *)user, &arg, n_bytes))
 		err = -EFAULT;

@@ -6,7 +6,7 @@
 #include "dev.h"
 #include "names.h"
 
-static void show_name(struct seq_file *seq, const char *name)
+static void table_show_name(struct seq_file *seq, const char *name)
 {
 	seq_setwidth(seq, BALEEN_NAME_BYTES);
 	/* One word for awk, whatever is in the name. */
@@ -14,15 +14,7 @@ static void show_name(struct seq_file *seq, const char *name)
 	seq_pad(seq, ' ');
 }
 
-/* As the command line shows an image of prefixes alone. */
-static const char *kind_text(u32 kind)
-{
-	return baleen_kind_name(kind == BALEEN_KIND_DIRECTORY || kind == BALEEN_KIND_TREE ?
-					BALEEN_KIND_PREFIXES :
-					kind);
-}
-
-static void show_entries(struct seq_file *seq, const struct baleen_dev_info *info)
+static void table_show_entries(struct seq_file *seq, const struct baleen_dev_info *info)
 {
 	if (info->flags & BALEEN_DEV_COUNT_KNOWN)
 		seq_printf(seq, " %12llu", info->n_entries);
@@ -30,14 +22,14 @@ static void show_entries(struct seq_file *seq, const struct baleen_dev_info *inf
 		seq_printf(seq, " %12s", "-");
 }
 
-static void show_filter(struct seq_file *seq, struct baleen_filter *filter)
+static void table_show_filter(struct seq_file *seq, struct baleen_filter *filter)
 {
 	struct baleen_dev_info info;
 
 	baleen_filter_info(filter, &info, NULL);
-	show_name(seq, filter->name);
-	seq_printf(seq, "%-9s", kind_text(info.kind));
-	show_entries(seq, &info);
+	table_show_name(seq, filter->name);
+	seq_printf(seq, "%-9s", baleen_kind_name(info.kind));
+	table_show_entries(seq, &info);
 	seq_printf(seq, " %12llu %14llu %16llu %14llu %14llu %14llu\n", info.n_bytes,
 		   info.counters.packets, info.counters.bytes, info.counters.hits,
 		   info.counters.queries, info.counters.query_hits);
@@ -51,11 +43,11 @@ int baleen_dev_table(struct seq_file *seq, void *unused)
 
 	if (err)
 		return err;
-	show_name(seq, "NAME");
+	table_show_name(seq, "NAME");
 	seq_printf(seq, "%-9s %12s %12s %14s %16s %14s %14s %14s\n", "KIND", "ENTRIES", "BYTES",
 		   "PACKETS", "PACKET-BYTES", "HITS", "QUERIES", "QUERY-HITS");
 	for (u32 i = 0; i < n; i++) {
-		show_filter(seq, list[i]);
+		table_show_filter(seq, list[i]);
 		cond_resched();
 	}
 	baleen_filter_list_free(list, n);

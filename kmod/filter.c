@@ -5,19 +5,40 @@
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
+#include <linux/vmalloc.h>
 
 #include "filter.h"
 
-/* Bytes copied to a process at a time. */
+/* Bytes copied at a time. */
 #define PIECE_BYTES 65536
 
 /* One count for all filters: a new filter of an old name has another version. */
 static atomic64_t last_version;
 
-static u64 next_version(void)
+static u64 filter_next_version(void)
 {
 	return atomic64_inc_return(&last_version);
 }
+
+/* The ioctls have the same numbers outside and inside. */
+static_assert((u32)BALEEN_DEV_IP4 == (u32)BALEEN_IP4);
+static_assert((u32)BALEEN_DEV_IP6 == (u32)BALEEN_IP6);
+static_assert((u32)BALEEN_DEV_WORD == (u32)BALEEN_WORD);
+static_assert((u32)BALEEN_DEV_TUPLE == (u32)BALEEN_TUPLE);
+static_assert((u32)BALEEN_DEV_CUCKOO == (u32)BALEEN_KIND_CUCKOO);
+static_assert((u32)BALEEN_DEV_BLOOM == (u32)BALEEN_KIND_BLOOM);
+static_assert((u32)BALEEN_DEV_PREFIXES == (u32)BALEEN_KIND_PREFIXES);
+static_assert((u32)BALEEN_DEV_CLASSIC == (u32)BALEEN_KIND_CLASSIC);
+static_assert((u32)BALEEN_DEV_COUNTING == (u32)BALEEN_KIND_COUNTING);
+static_assert((u32)BALEEN_DEV_QUOTIENT == (u32)BALEEN_KIND_QUOTIENT);
+static_assert((u32)BALEEN_DEV_SRC == (u32)BALEEN_KEY_SRC);
+static_assert((u32)BALEEN_DEV_DST == (u32)BALEEN_KEY_DST);
+static_assert((u32)BALEEN_DEV_SPORT == (u32)BALEEN_KEY_SPORT);
+static_assert((u32)BALEEN_DEV_DPORT == (u32)BALEEN_KEY_DPORT);
+static_assert((u32)BALEEN_DEV_PROTO == (u32)BALEEN_KEY_PROTO);
+static_assert((u32)BALEEN_DEV_STRING == (u32)BALEEN_KEY_STRING);
+static_assert((u32)BALEEN_DEV_SQUID == (u32)BALEEN_KEY_SQUID);
+static_assert((u32)BALEEN_DEV_FINGERPRINT == (u32)BALEEN_KEY_FINGERPRINT);
 
 /* --- bodies ------------------------------------------------------------------ */
 
@@ -31,7 +52,7 @@ struct baleen_body *baleen_filter_publish(struct baleen_filter *filter, struct b
 	filter->n_entries = body->image.n_entries;
 	filter->count_known = !(body->image.flags & BALEEN_FLAG_LIVE);
 	filter->changed = false;
-	filter->version = next_version();
+	filter->version = filter_next_version();
 	spin_unlock(&filter->state);
 	return old;
 }
@@ -43,14 +64,16 @@ void baleen_filter_note(struct baleen_filter *filter, s64 n_keys)
 	filter->n_entries =
 		n_keys < 0 && filter->n_entries < -n_keys ? 0 : filter->n_entries + n_keys;
 	filter->changed = true;
-	filter->version = next_version();
+	filter->version = filter_next_version();
 	spin_unlock(&filter->state);
 }
 
 /* --- life -------------------------------------------------------------------- */
 
-/* After a grace period: no reader that found it by its hash is left. */
-static void free_filter(struct work_struct *work)
+/* After a grace period: no reader that found it by its hash is left, nor a packet with a rule
+ * that is gone.
+ */
+static void filter_free_retired(struct work_struct *work)
 {
 	struct baleen_filter *filter = container_of(to_rcu_work(work), struct baleen_filter, rcu);
 
@@ -59,18 +82,18 @@ static void free_filter(struct work_struct *work)
 	kfree(filter);
 }
 
-static void retire_filter(struct kref *refs)
+static void filter_retire(struct kref *refs)
 {
 	struct baleen_filter *filter = container_of(refs, struct baleen_filter, refs);
 
-	INIT_RCU_WORK(&filter->rcu, free_filter);
+	INIT_RCU_WORK(&filter->rcu, filter_free_retired);
 	baleen_retire(&filter->rcu);
 }
 
 void baleen_filter_put(struct baleen_filter *filter)
 {
 	if (filter)
-		kref_put(&filter->refs, retire_filter);
+		kref_put(&filter->refs, filter_retire);
 }
 EXPORT_SYMBOL_GPL(baleen_filter_put);
 
@@ -98,8 +121,8 @@ struct baleen_filter *baleen_filter_new(const char *name)
 /* A rule took from the image which fields of a packet are its keys. RTNL holds off
  * new rules.
  */
-static int swap_fields(struct baleen_filter *filter, struct baleen_body *body,
-		       struct baleen_body **old)
+static int filter_swap_fields(struct baleen_filter *filter, struct baleen_body *body,
+			      struct baleen_body **old)
 {
 	int err = 0;
 
@@ -113,8 +136,8 @@ static int swap_fields(struct baleen_filter *filter, struct baleen_body *body,
 	return err;
 }
 
-static int swap_locked(struct baleen_filter *filter, struct baleen_body *body, u64 version,
-		       struct baleen_body **old)
+static int filter_swap_locked(struct baleen_filter *filter, struct baleen_body *body, u64 version,
+			      struct baleen_body **old)
 {
 	const struct baleen_body *now =
 		rcu_dereference_protected(filter->body, lockdep_is_held(&filter->lock));
@@ -122,7 +145,7 @@ static int swap_locked(struct baleen_filter *filter, struct baleen_body *body, u
 	if (version && version != filter->version)
 		return -ESTALE;
 	if (now->image.key_spec != body->image.key_spec)
-		return swap_fields(filter, body, old);
+		return filter_swap_fields(filter, body, old);
 	*old = baleen_filter_publish(filter, body);
 	return 0;
 }
@@ -134,7 +157,7 @@ int baleen_filter_swap(struct baleen_filter *filter, struct baleen_body *body, u
 
 	if (mutex_lock_killable(&filter->lock))
 		return -EINTR;
-	err = swap_locked(filter, body, version, &old);
+	err = filter_swap_locked(filter, body, version, &old);
 	mutex_unlock(&filter->lock);
 	if (!err)
 		baleen_body_retire(old);
@@ -159,7 +182,7 @@ EXPORT_SYMBOL_GPL(baleen_filter_ask);
 
 /* --- export and information -------------------------------------------------- */
 
-static void describe_header(const struct baleen_body *body, bool changed, void *header)
+static void filter_describe_header(const struct baleen_body *body, bool changed, void *header)
 {
 	if (changed)
 		baleen_header_write_live(&body->image, header);
@@ -167,7 +190,7 @@ static void describe_header(const struct baleen_body *body, bool changed, void *
 		memcpy(header, body->bytes, BALEEN_HEADER_BYTES);
 }
 
-static int copy_out(u8 __user *to, const u8 *from, size_t n_bytes)
+static int filter_copy_out(u8 __user *to, const u8 *from, size_t n_bytes)
 {
 	for (size_t at = 0, piece; at < n_bytes; at += piece) {
 		piece = min_t(size_t, n_bytes - at, PIECE_BYTES);
@@ -180,32 +203,55 @@ static int copy_out(u8 __user *to, const u8 *from, size_t n_bytes)
 	return 0;
 }
 
-static int export_locked(const struct baleen_filter *filter, u8 __user *image, u64 n_bytes)
+static void filter_copy_body(u8 *to, const u8 *from, size_t n_bytes)
+{
+	for (size_t at = 0, piece; at < n_bytes; at += piece) {
+		piece = min_t(size_t, n_bytes - at, PIECE_BYTES);
+		memcpy(to + at, from + at, piece);
+		cond_resched();
+	}
+}
+
+/* A copy of the image, of a moment between two changes. */
+static int filter_snapshot_locked(const struct baleen_filter *filter, u64 n_bytes, u8 **copy,
+				  size_t *n_copied)
 {
 	const struct baleen_body *body =
 		rcu_dereference_protected(filter->body, lockdep_is_held(&filter->lock));
-	u8 header[BALEEN_HEADER_BYTES];
+	u8 *to;
 
 	if (body->n_bytes > n_bytes)
 		return -EMSGSIZE;
-	describe_header(body, filter->changed, header);
-	if (copy_to_user(image, header, sizeof(header)))
-		return -EFAULT;
-	return copy_out(image + sizeof(header), (const u8 *)body->bytes + sizeof(header),
-			body->n_bytes - sizeof(header));
+	to = vmalloc_huge(body->n_bytes, GFP_KERNEL_ACCOUNT | __GFP_RETRY_MAYFAIL | __GFP_NOWARN);
+	if (!to)
+		return -ENOMEM;
+	filter_copy_body(to, body->bytes, body->n_bytes);
+	filter_describe_header(body, filter->changed, to);
+	*copy = to;
+	*n_copied = body->n_bytes;
+	return 0;
 }
 
+/* The process gets its copy without the lock: its pages may take any time. */
 int baleen_filter_export(struct baleen_filter *filter, void __user *image, u64 n_bytes,
 			 u64 *version)
 {
+	u64 version_copied;
+	size_t n_copied;
+	u8 *copy;
 	int err;
 
 	if (mutex_lock_killable(&filter->lock))
 		return -EINTR;
-	err = export_locked(filter, image, n_bytes);
-	if (!err)
-		*version = filter->version;
+	err = filter_snapshot_locked(filter, n_bytes, &copy, &n_copied);
+	version_copied = filter->version;
 	mutex_unlock(&filter->lock);
+	if (err)
+		return err;
+	err = filter_copy_out(image, copy, n_copied);
+	vfree(copy);
+	if (!err)
+		*version = version_copied;
 	return err;
 }
 
@@ -226,18 +272,21 @@ void baleen_filter_counters(const struct baleen_filter *filter,
 	}
 }
 
-static u32 kind_of(const struct baleen_image *image)
+/* As the command line names an image: several tables that hold prefixes are one kind. */
+static u32 filter_kind(const struct baleen_image *image)
 {
 	u32 domain = 0;
 
+	if (image->table[BALEEN_IP4_GROUPS].kind || image->table[BALEEN_IP6_STEMS].kind)
+		return BALEEN_KIND_PREFIXES;
 	while (!image->table[domain].kind)
 		domain++;
 	return image->table[domain].kind;
 }
 
-static void describe_body(const struct baleen_body *body, struct baleen_dev_info *info)
+static void filter_describe_body(const struct baleen_body *body, struct baleen_dev_info *info)
 {
-	info->kind = kind_of(&body->image);
+	info->kind = filter_kind(&body->image);
 	info->key_spec = body->image.key_spec;
 	info->n_bytes = body->n_bytes;
 }
@@ -258,9 +307,9 @@ void baleen_filter_info(struct baleen_filter *filter, struct baleen_dev_info *in
 	info->flags = filter->count_known ? BALEEN_DEV_COUNT_KNOWN : 0;
 	info->version = filter->version;
 	spin_unlock(&filter->state);
-	describe_body(body, info);
+	filter_describe_body(body, info);
 	if (header)
-		describe_header(body, changed, header);
+		filter_describe_header(body, changed, header);
 	rcu_read_unlock();
 	baleen_filter_counters(filter, &info->counters);
 }

@@ -16,8 +16,8 @@
  *
  * Order of the locks: filter->lock, RTNL, the lock of the names, filter->state. The
  * holder of RTNL may find, create, bind, describe and put filters, but not swap, store,
- * export or change them. filter->lock is held while an image is copied to a process,
- * which may take as long as its pages do; no holder of RTNL waits for it.
+ * export or change them. filter->lock is held while an image is copied within the
+ * kernel, never while a process is waited for.
  */
 #ifndef BALEEN_KMOD_FILTER_H
 #define BALEEN_KMOD_FILTER_H
@@ -27,6 +27,7 @@
 #include <linux/mutex.h>
 #include <linux/percpu.h>
 #include <linux/rcupdate.h>
+#include <linux/rhashtable-types.h>
 #include <linux/spinlock.h>
 
 #include <baleen/probe.h>
@@ -51,13 +52,13 @@
  * @changed: since the body came in; as @n_entries
  * @version: see struct baleen_dev_info, never 0; as @n_entries
  * @counters: per CPU
- * @rcu: frees it after readers that found it by its hash
+ * @rcu: frees it after readers that found it by its hash, and packets that ask rules which are gone
  */
 struct baleen_filter {
 	struct kref refs;
 	char name[BALEEN_NAME_BYTES];
 	struct list_head names;
-	struct hlist_node hash;
+	struct rhash_head hash;
 	u32 n_rules;
 	struct mutex lock;
 	struct baleen_body __rcu *body;
@@ -124,8 +125,9 @@ int baleen_filter_swap(struct baleen_filter *filter, struct baleen_body *body, u
  * @n_bytes: room there
  * @version: set on success
  *
- * Context: may sleep, not under RTNL; writers wait.
- * Return: 0; -EMSGSIZE; -EFAULT; -EINTR when the process is being killed.
+ * Context: may sleep, not under RTNL; writers wait for a copy within the kernel, which takes as
+ * much memory as the image until it has been given.
+ * Return: 0; -EMSGSIZE; -ENOMEM; -EFAULT; -EINTR when the process is being killed.
  */
 int baleen_filter_export(struct baleen_filter *filter, void __user *image, u64 n_bytes,
 			 u64 *version);

@@ -7,11 +7,12 @@
 #include <net/net_namespace.h>
 
 #include "binding.h"
+#include "dev.h"
 #include "hook.h"
 
 /* --- one device --- */
 
-static void sum_stats(const struct baleen_binding *binding, struct baleen_dev_binding *arg)
+static void binding_sum_stats(const struct baleen_binding *binding, struct baleen_dev_binding *arg)
 {
 	int cpu;
 
@@ -28,7 +29,8 @@ static void sum_stats(const struct baleen_binding *binding, struct baleen_dev_bi
 	}
 }
 
-static void fill_rule(const struct baleen_hook_rule *from, struct baleen_dev_bound_rule *to)
+static void snapshot_fill_rule(const struct baleen_hook_rule *from,
+			       struct baleen_dev_bound_rule *to)
 {
 	int cpu;
 
@@ -56,7 +58,7 @@ struct snapshot {
 	struct baleen_filter *filter[BALEEN_DEV_MAX_RULES];
 };
 
-static void fill_snapshot(const struct baleen_binding *binding, struct snapshot *snapshot)
+static void snapshot_fill(const struct baleen_binding *binding, struct snapshot *snapshot)
 {
 	const struct baleen_hook_rules *rules = rtnl_dereference(binding->rules);
 
@@ -64,16 +66,16 @@ static void fill_snapshot(const struct baleen_binding *binding, struct snapshot 
 	snapshot->arg.flags = rules->flags;
 	snapshot->arg.priority = binding->ops.priority;
 	snapshot->arg.version = binding->version;
-	sum_stats(binding, &snapshot->arg);
+	binding_sum_stats(binding, &snapshot->arg);
 	for (u32 i = 0; i < rules->n; i++) {
-		fill_rule(&rules->rule[i], &snapshot->rule[i]);
+		snapshot_fill_rule(&rules->rule[i], &snapshot->rule[i]);
 		snapshot->filter[i] = rules->rule[i].filter;
 		baleen_filter_get(snapshot->filter[i]);
 	}
 }
 
 /* The sums over all CPUs, of up to 16 filters: not under RTNL. */
-static void ask_filters(struct snapshot *snapshot)
+static void snapshot_ask_filters(struct snapshot *snapshot)
 {
 	for (u32 i = 0; i < snapshot->arg.n_rules; i++) {
 		struct baleen_dev_bound_rule *rule = &snapshot->rule[i];
@@ -85,36 +87,47 @@ static void ask_filters(struct snapshot *snapshot)
 	}
 }
 
+static int snapshot_put_rules(const struct snapshot *snapshot, u32 n, u8 __user *rules,
+			      u32 rule_bytes)
+{
+	for (u32 i = 0; i < n; i++)
+		if (baleen_dev_put(rules + (size_t)i * rule_bytes, rule_bytes, &snapshot->rule[i],
+				   sizeof(snapshot->rule[i])))
+			return -EFAULT;
+	return 0;
+}
+
 int baleen_hook_binding(struct net *net, struct baleen_dev_binding *arg)
 {
 	const struct baleen_binding *binding;
 	struct snapshot *snapshot;
-	int err = -ENOENT;
-	u32 n;
+	int err = 0;
 
-	if (arg->reserved)
-		return -EINVAL;
+	if (arg->room)
+		err = baleen_dev_check_size(arg->rule_bytes, sizeof(struct baleen_dev_bound_rule));
+	if (err)
+		return err;
 	snapshot = kvzalloc(sizeof(*snapshot), GFP_KERNEL);
 	if (!snapshot)
 		return -ENOMEM;
 	rtnl_lock();
 	binding = baleen_binding_find(net, arg->ifindex);
 	if (binding)
-		fill_snapshot(binding, snapshot);
+		snapshot_fill(binding, snapshot);
 	rtnl_unlock();
+	err = -ENOENT;
 	if (!binding)
 		goto no_binding;
-	ask_filters(snapshot);
-	n = min(arg->room, snapshot->arg.n_rules);
-	err = -EFAULT;
-	if (n && copy_to_user(u64_to_user_ptr(arg->rules), snapshot->rule,
-			      n * sizeof(snapshot->rule[0])))
+	snapshot_ask_filters(snapshot);
+	err = snapshot_put_rules(snapshot, min(arg->room, snapshot->arg.n_rules),
+				 u64_to_user_ptr(arg->rules), arg->rule_bytes);
+	if (err)
 		goto no_binding;
 	snapshot->arg.ifindex = arg->ifindex;
 	snapshot->arg.room = arg->room;
 	snapshot->arg.rules = arg->rules;
+	snapshot->arg.rule_bytes = arg->rule_bytes;
 	*arg = snapshot->arg;
-	err = 0;
 no_binding:
 	kvfree(snapshot);
 	return err;
@@ -141,14 +154,14 @@ struct baleen_filter *baleen_hook_filter(struct net *net, const struct baleen_de
 
 /* --- all devices of a namespace --- */
 
-static int compare_u32(const void *a, const void *b)
+static int bindings_compare(const void *a, const void *b)
 {
 	u32 x = *(const u32 *)a, y = *(const u32 *)b;
 
 	return x < y ? -1 : x > y;
 }
 
-static u32 count_bindings(const struct net *net)
+static u32 bindings_count(const struct net *net)
 {
 	const struct baleen_binding *binding;
 	u32 n = 0;
@@ -159,14 +172,14 @@ static u32 count_bindings(const struct net *net)
 }
 
 /* The indexes of all, to be freed with kvfree(). */
-static int find_bindings(const struct net *net, u32 **ifindexes, u32 *n)
+static int bindings_find(const struct net *net, u32 **ifindexes, u32 *n)
 {
 	const struct baleen_binding *binding;
 	u32 *found = NULL, n_all, i = 0;
 	int err = -ENOMEM;
 
 	rtnl_lock();
-	n_all = count_bindings(net);
+	n_all = bindings_count(net);
 	/* One more, since nothing at all would look like a failure. */
 	found = kvmalloc_array((size_t)n_all + 1, sizeof(*found), GFP_KERNEL);
 	if (!found)
@@ -185,11 +198,11 @@ end:
 int baleen_hook_bindings(struct net *net, struct baleen_dev_bindings *arg)
 {
 	u32 *ifindexes, n, n_given;
-	int err = find_bindings(net, &ifindexes, &n);
+	int err = bindings_find(net, &ifindexes, &n);
 
 	if (err)
 		return err;
-	sort(ifindexes, n, sizeof(*ifindexes), compare_u32, NULL);
+	sort(ifindexes, n, sizeof(*ifindexes), bindings_compare, NULL);
 	n_given = min(n, arg->room);
 	if (n_given &&
 	    copy_to_user(u64_to_user_ptr(arg->ifindexes), ifindexes, n_given * sizeof(*ifindexes)))

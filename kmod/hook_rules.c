@@ -6,6 +6,7 @@
 #include <linux/uaccess.h>
 
 #include "binding.h"
+#include "dev.h"
 #include "load.h"
 #include "names.h"
 
@@ -25,12 +26,12 @@ static_assert(offsetof(struct baleen_dev_qualifiers, dport) ==
 
 /* --- what a process gives --- */
 
-static bool name_is_bad(const u8 *name)
+static bool rule_name_is_bad(const u8 *name)
 {
 	return baleen_image_check_name((const char *)name);
 }
 
-static bool ports_are_bad(const struct baleen_dev_qualifiers *asked)
+static bool rule_ports_are_bad(const struct baleen_dev_qualifiers *asked)
 {
 	if (asked->n_dports > BALEEN_DEV_MAX_PORTS)
 		return true;
@@ -43,7 +44,7 @@ static bool ports_are_bad(const struct baleen_dev_qualifiers *asked)
 	return false;
 }
 
-static bool qualifiers_are_bad(const struct baleen_dev_qualifiers *asked)
+static bool rule_qualifiers_are_bad(const struct baleen_dev_qualifiers *asked)
 {
 	if (asked->has_proto > 1 || asked->tcp_syn > 1 || asked->has_vlan > 1 || asked->reserved)
 		return true;
@@ -51,20 +52,20 @@ static bool qualifiers_are_bad(const struct baleen_dev_qualifiers *asked)
 		return true;
 	if (asked->has_vlan ? !asked->vlan || asked->vlan > 4094 : asked->vlan)
 		return true;
-	return ports_are_bad(asked);
+	return rule_ports_are_bad(asked);
 }
 
 static bool rule_is_bad(const struct baleen_dev_rule *asked)
 {
-	if (!asked->name[0] || name_is_bad(asked->name) || name_is_bad(asked->filter))
+	if (!asked->name[0] || rule_name_is_bad(asked->name) || rule_name_is_bad(asked->filter))
 		return true;
 	if ((asked->filter[0] && asked->image) || !asked->image != !asked->n_bytes)
 		return true;
 	return asked->action > BALEEN_DEV_ONLY_COUNT || asked->reserved ||
-	       qualifiers_are_bad(&asked->qualifiers);
+	       rule_qualifiers_are_bad(&asked->qualifiers);
 }
 
-static int check_rules(const struct baleen_dev_rule *asked, u32 n)
+static int rules_check(const struct baleen_dev_rule *asked, u32 n)
 {
 	for (u32 i = 0; i < n; i++) {
 		if (rule_is_bad(&asked[i]))
@@ -76,7 +77,7 @@ static int check_rules(const struct baleen_dev_rule *asked, u32 n)
 	return 0;
 }
 
-static int copy_own(const struct baleen_dev_rule *asked, struct baleen_hook_rule *rule)
+static int rule_copy_own(const struct baleen_dev_rule *asked, struct baleen_hook_rule *rule)
 {
 	struct baleen_body *body;
 	int err = baleen_load_whole(u64_to_user_ptr(asked->image), asked->n_bytes, &body);
@@ -89,16 +90,29 @@ static int copy_own(const struct baleen_dev_rule *asked, struct baleen_hook_rule
 	return err;
 }
 
-int baleen_hook_rules_copy(const struct baleen_dev_rule __user *from, u32 n,
+static int rules_copy_asked(const void __user *from, u32 n, u32 rule_bytes,
+			    struct baleen_dev_rule *asked)
+{
+	int err = baleen_dev_check_size(rule_bytes, sizeof(*asked));
+
+	for (u32 i = 0; i < n && !err; i++)
+		err = copy_struct_from_user(&asked[i], sizeof(*asked),
+					    from + (size_t)i * rule_bytes, rule_bytes);
+	return err;
+}
+
+int baleen_hook_rules_copy(const void __user *from, u32 n, u32 rule_bytes,
 			   struct baleen_dev_rule **asked, struct baleen_hook_rules **rules)
 {
-	struct baleen_dev_rule *copy = memdup_user(from, n * sizeof(*copy));
+	struct baleen_dev_rule *copy = kmalloc_array(n, sizeof(*copy), GFP_KERNEL);
 	struct baleen_hook_rules *made;
 	int err;
 
-	if (IS_ERR(copy))
-		return PTR_ERR(copy);
-	err = check_rules(copy, n);
+	if (!copy)
+		return -ENOMEM;
+	err = rules_copy_asked(from, n, rule_bytes, copy);
+	if (!err)
+		err = rules_check(copy, n);
 	if (err)
 		goto no_rules;
 	err = -ENOMEM;
@@ -112,7 +126,7 @@ int baleen_hook_rules_copy(const struct baleen_dev_rule __user *from, u32 n,
 			alloc_percpu_gfp(struct baleen_rule_stats, GFP_KERNEL_ACCOUNT);
 		if (!made->rule[i].stats)
 			goto no_filters;
-		err = copy[i].image ? copy_own(&copy[i], &made->rule[i]) : 0;
+		err = copy[i].image ? rule_copy_own(&copy[i], &made->rule[i]) : 0;
 		if (err)
 			goto no_filters;
 	}
@@ -126,14 +140,19 @@ no_rules:
 	return err;
 }
 
-void baleen_hook_rules_free(struct baleen_hook_rules *rules)
+static void rules_free_memory(struct baleen_hook_rules *rules)
 {
-	for (u32 i = 0; i < rules->n; i++) {
-		baleen_filter_put(rules->rule[i].filter);
+	for (u32 i = 0; i < rules->n; i++)
 		if (!rules->rule[i].inherited)
 			free_percpu(rules->rule[i].stats);
-	}
 	kvfree(rules);
+}
+
+void baleen_hook_rules_free(struct baleen_hook_rules *rules)
+{
+	for (u32 i = 0; i < rules->n; i++)
+		baleen_filter_put(rules->rule[i].filter);
+	rules_free_memory(rules);
 }
 
 /* --- what packets ask --- */
@@ -146,8 +165,8 @@ struct baleen_hook_rule *baleen_hook_rules_find(struct baleen_hook_rules *rules,
 	return NULL;
 }
 
-static struct baleen_filter *find_filter(const struct baleen_dev_rule *asked,
-					 struct baleen_hook_rules *old)
+static struct baleen_filter *rule_find_filter(const struct baleen_dev_rule *asked,
+					      struct baleen_hook_rules *old)
 {
 	const struct baleen_hook_rule *had;
 
@@ -161,7 +180,7 @@ static struct baleen_filter *find_filter(const struct baleen_dev_rule *asked,
 }
 
 /* The fields of its keys stay while a rule asks a filter. */
-static int set_rule(const struct baleen_dev_rule *asked, struct baleen_hook_rule *rule)
+static int rule_set(const struct baleen_dev_rule *asked, struct baleen_hook_rule *rule)
 {
 	struct baleen_qualifiers qualifiers;
 	const struct baleen_body *body;
@@ -183,10 +202,10 @@ int baleen_hook_rules_complete(const struct baleen_dev_rule *asked, struct balee
 		int err;
 
 		if (!rule->filter)
-			rule->filter = find_filter(&asked[i], old);
+			rule->filter = rule_find_filter(&asked[i], old);
 		if (!rule->filter)
 			return -ENOENT;
-		err = set_rule(&asked[i], rule);
+		err = rule_set(&asked[i], rule);
 		if (err)
 			return err;
 		rules->needs_transport |= rule->rule.needs_transport;
@@ -209,12 +228,22 @@ void baleen_hook_rules_follow(struct baleen_hook_rules *old, struct baleen_hook_
 	}
 }
 
+static void rules_free_retired(struct work_struct *work)
+{
+	rules_free_memory(container_of(to_rcu_work(work), struct baleen_hook_rules, retired));
+}
+
+/* A filter waits for its readers itself, so its reference goes at once: then its memory is
+ * free after one grace period, and not after two.
+ */
 void baleen_hook_rules_retire(struct baleen_hook_rules *rules)
 {
 	for (u32 i = 0; i < rules->n; i++) {
 		struct baleen_filter *filter = rules->rule[i].filter;
 
 		WRITE_ONCE(filter->n_rules, filter->n_rules - 1);
+		baleen_filter_put(filter);
 	}
-	baleen_hook_rules_free(rules);
+	INIT_RCU_WORK(&rules->retired, rules_free_retired);
+	baleen_retire(&rules->retired);
 }

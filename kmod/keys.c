@@ -55,7 +55,7 @@ struct batch {
 /* --- a piece in the kernel: @n is how many there are, then how many were done --- */
 
 /* All of a piece are asked of one body. */
-static int query(struct baleen_filter *filter, struct piece *piece, u32 *n)
+static int keys_query(struct baleen_filter *filter, struct piece *piece, u32 *n)
 {
 	const struct baleen_body *body;
 	u32 i = 0;
@@ -73,7 +73,7 @@ static int query(struct baleen_filter *filter, struct piece *piece, u32 *n)
 }
 
 /* Counts queries whose answers have reached the process. */
-static void count_queries(struct baleen_filter *filter, const struct piece *piece, u32 n)
+static void keys_count_queries(struct baleen_filter *filter, const struct piece *piece, u32 n)
 {
 	u32 n_hits = 0;
 
@@ -83,8 +83,8 @@ static void count_queries(struct baleen_filter *filter, const struct piece *piec
 	this_cpu_add(filter->counters->query_hits, n_hits);
 }
 
-static int change_key(const struct batch *batch, const struct baleen_body *body,
-		      const struct baleen_key *key, bool *changed)
+static int keys_change_one(const struct batch *batch, const struct baleen_body *body,
+			   const struct baleen_key *key, bool *changed)
 {
 	if (baleen_key_is_bad(key))
 		return -EINVAL;
@@ -93,7 +93,7 @@ static int change_key(const struct batch *batch, const struct baleen_body *body,
 	return baleen_image_del(&body->image, body->bytes, key, changed);
 }
 
-static int change_locked(const struct batch *batch, u32 *n)
+static int keys_change_locked(const struct batch *batch, u32 *n)
 {
 	struct baleen_filter *filter = batch->filter;
 	struct piece *piece = batch->piece;
@@ -106,7 +106,7 @@ static int change_locked(const struct batch *batch, u32 *n)
 	for (; i < *n; i++) {
 		bool changed;
 
-		err = change_key(batch, body, &piece->keys[i], &changed);
+		err = keys_change_one(batch, body, &piece->keys[i], &changed);
 		if (err)
 			break;
 		piece->answers[i] = changed;
@@ -121,7 +121,7 @@ static int change_locked(const struct batch *batch, u32 *n)
 	return err;
 }
 
-static int change(const struct batch *batch, u32 *n)
+static int keys_change(const struct batch *batch, u32 *n)
 {
 	struct baleen_filter *filter = batch->filter;
 	int err = mutex_lock_killable(&filter->lock) ? -EINTR : 0;
@@ -130,7 +130,7 @@ static int change(const struct batch *batch, u32 *n)
 		*n = 0;
 		return err;
 	}
-	err = change_locked(batch, n);
+	err = keys_change_locked(batch, n);
 	mutex_unlock(&filter->lock);
 	return err;
 }
@@ -138,7 +138,7 @@ static int change(const struct batch *batch, u32 *n)
 /* --- keys in, answers out ---------------------------------------------------- */
 
 /* Copies as many keys as are readable. */
-static int fetch(struct piece *piece, const struct baleen_dev_key __user *keys, u32 *n)
+static int keys_fetch(struct piece *piece, const struct baleen_dev_key __user *keys, u32 *n)
 {
 	size_t n_bytes = *n * sizeof(*keys), left = copy_from_user(piece->keys, keys, n_bytes);
 
@@ -147,7 +147,7 @@ static int fetch(struct piece *piece, const struct baleen_dev_key __user *keys, 
 }
 
 /* A key is done when its answer has reached the caller. */
-static int answer(const struct piece *piece, u8 __user *answers, u32 *n)
+static int keys_answer(const struct piece *piece, u8 __user *answers, u32 *n)
 {
 	size_t left = answers ? copy_to_user(answers, piece->answers, *n) : 0;
 
@@ -159,7 +159,7 @@ static int answer(const struct piece *piece, u8 __user *answers, u32 *n)
  * several pages, kernels without the fix of April 2025 ("mm/gup: fix wrongly calculated
  * returned value in fault_in_safe_writeable()") only report the first.
  */
-static int check_room(u8 __user *answers, u32 *n)
+static int keys_check_room(u8 __user *answers, u32 *n)
 {
 	for (u32 at = 0, size; answers && at < *n; at += size) {
 		size = min_t(u32, *n - at, PAGE_SIZE - offset_in_page(answers + at));
@@ -171,26 +171,26 @@ static int check_room(u8 __user *answers, u32 *n)
 	return 0;
 }
 
-static int do_piece(const struct batch *batch, const struct baleen_dev_key __user *keys,
-		    u8 __user *answers, u32 *n)
+static int keys_do_piece(const struct batch *batch, const struct baleen_dev_key __user *keys,
+			 u8 __user *answers, u32 *n)
 {
 	bool is_query = batch->command == BALEEN_DEV_QUERY;
-	int no_more = fetch(batch->piece, keys, n), err = 0, lost;
+	int no_more = keys_fetch(batch->piece, keys, n), err = 0, lost;
 
-	if (!is_query && check_room(answers, n))
+	if (!is_query && keys_check_room(answers, n))
 		no_more = -EFAULT;
 	if (*n)
-		err = is_query ? query(batch->filter, batch->piece, n) : change(batch, n);
-	lost = answer(batch->piece, answers, n);
+		err = is_query ? keys_query(batch->filter, batch->piece, n) : keys_change(batch, n);
+	lost = keys_answer(batch->piece, answers, n);
 	if (is_query)
-		count_queries(batch->filter, batch->piece, *n);
+		keys_count_queries(batch->filter, batch->piece, *n);
 	if (lost)
 		return lost;
 	return err ? err : no_more;
 }
 
-static int do_batch(const struct batch *batch, const struct baleen_dev_key __user *keys,
-		    u8 __user *answers, u32 n, u32 *n_done)
+static int keys_do_batch(const struct batch *batch, const struct baleen_dev_key __user *keys,
+			 u8 __user *answers, u32 n, u32 *n_done)
 {
 	u32 done = 0, size;
 	int err = 0;
@@ -199,7 +199,7 @@ static int do_batch(const struct batch *batch, const struct baleen_dev_key __use
 		if (done && signal_pending(current))
 			break;
 		size = min_t(u32, n - done, PIECE_KEYS);
-		err = do_piece(batch, keys + done, answers ? answers + done : NULL, &size);
+		err = keys_do_piece(batch, keys + done, answers ? answers + done : NULL, &size);
 		done += size;
 		cond_resched();
 	}
@@ -224,7 +224,7 @@ int baleen_kfilter_keys(struct baleen_filter *filter, unsigned int command,
 		if (!batch.search)
 			goto no_search;
 	}
-	err = do_batch(&batch, keys, answers, n, n_done);
+	err = keys_do_batch(&batch, keys, answers, n, n_done);
 	kfree(batch.search);
 no_search:
 	kfree(batch.piece);

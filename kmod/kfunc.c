@@ -21,22 +21,26 @@ static_assert(sizeof(struct baleen_dev_key) == sizeof(struct baleen_key));
  * is not needed; it costs two increments, and serves lockdep, which does not count
  * bottom halves, and program types that are added below later.
  */
-__bpf_kfunc int bpf_baleen_test(const void *name, u32 name__sz, const void *key, u32 key__sz)
+__bpf_kfunc int bpf_baleen_test(const void *name, u32 name__sz, const void *key, u32 key__sz,
+				int *error)
 {
 	char copied_name[BALEEN_DEV_NAME_BYTES];
 	struct baleen_filter *filter;
 	struct baleen_key copied;
 	int answer;
 
-	if (name__sz != sizeof(copied_name) || key__sz != sizeof(copied))
-		return -EINVAL;
+	if (name__sz != sizeof(copied_name) || key__sz != sizeof(copied)) {
+		*error = -EINVAL;
+		return 0;
+	}
 	memcpy(copied_name, name, sizeof(copied_name));
 	memcpy(&copied, key, sizeof(copied));
 	rcu_read_lock();
 	filter = baleen_filter_find_rcu(copied_name);
 	answer = filter ? baleen_filter_ask(filter, &copied, 0) : -ENOENT;
 	rcu_read_unlock();
-	return answer;
+	*error = answer < 0 ? answer : 0;
+	return answer > 0;
 }
 
 BTF_KFUNCS_START(baleen_kfuncs)

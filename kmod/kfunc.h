@@ -14,16 +14,17 @@
  * @name__sz: BALEEN_DEV_NAME_BYTES
  * @key: a struct baleen_dev_key, as @name
  * @key__sz: its size
+ * @error: out: 0 when the filter was asked; -ENOENT when there is no such filter; -EINVAL for
+ *         another size, and for a key of no domain or with a field that is not of its domain
  *
  * Called by BPF programs alone, which declare it themselves: see
  * tests/kmod/kfunc/guard.bpf.c. The verifier refuses a size that is more than the memory
  * has. Counts a packet in the counters of the filter.
  *
- * Return: 1 maybe (yes, when the table is exact), 0 surely not; -ENOENT when there is
- * no such filter; -EINVAL for another size, and for a key of no domain or with a field
- * that is not of its domain.
+ * Return: 1 maybe (yes, when the table is exact); 0 surely not, and on each error: a program that
+ * drops what is in the filter drops nothing once that is gone.
  */
-int bpf_baleen_test(const void *name, u32 name__sz, const void *key, u32 key__sz);
+int bpf_baleen_test(const void *name, u32 name__sz, const void *key, u32 key__sz, int *error);
 
 /* A kernel that does not take it is warned about, and has the rest of the module. */
 void baleen_kfunc_init(void);

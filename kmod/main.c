@@ -18,6 +18,9 @@ static int __init baleen_init(void)
 	err = baleen_bodies_init();
 	if (err)
 		return err;
+	err = baleen_names_init();
+	if (err)
+		goto no_names;
 	err = baleen_hook_init();
 	if (err)
 		goto no_hook;
@@ -29,6 +32,8 @@ static int __init baleen_init(void)
 no_dev:
 	baleen_hook_exit();
 no_hook:
+	baleen_names_exit();
+no_names:
 	baleen_bodies_exit();
 	return err;
 }
@@ -37,7 +42,7 @@ static void __exit baleen_exit(void)
 {
 	baleen_dev_exit();
 	baleen_hook_exit();
-	baleen_names_clear();
+	baleen_names_exit();
 	baleen_bodies_exit();
 }
 

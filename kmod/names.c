@@ -1,35 +1,37 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The names of the filters: a hash table that is read under RCU, and a list in order. */
+/* The names of the filters: a hash table that is read under RCU, and a list of all. */
 #include <linux/export.h>
-#include <linux/hashtable.h>
-#include <linux/jhash.h>
 #include <linux/mm.h>
-#include <linux/rculist.h>
+#include <linux/rhashtable.h>
 #include <linux/rtnetlink.h>
+#include <linux/sort.h>
 
 #include "names.h"
 
-#define NAMES_BITS 8
-
 static DEFINE_MUTEX(names_lock);
-static DEFINE_HASHTABLE(hashed, NAMES_BITS); /* written under names_lock, read under RCU */
-static LIST_HEAD(sorted);		     /* under names_lock */
-static u32 n_names;			     /* under names_lock */
+static struct rhashtable names_hashed; /* written under names_lock, read under RCU */
+static LIST_HEAD(names_all);	       /* under names_lock */
+static u32 n_names;		       /* under names_lock */
 
-static u32 hash_of(const char *name)
+/* The compiler knows this size, which saves a BPF program instructions for each packet. */
+static int names_differ(struct rhashtable_compare_arg *arg, const void *object)
 {
-	return jhash(name, BALEEN_NAME_BYTES, 0);
+	const struct baleen_filter *filter = object;
+
+	return memcmp(filter->name, arg->key, BALEEN_NAME_BYTES) != 0;
 }
+
+static const struct rhashtable_params names_params = {
+	.key_len = BALEEN_NAME_BYTES,
+	.key_offset = offsetof(struct baleen_filter, name),
+	.head_offset = offsetof(struct baleen_filter, hash),
+	.obj_cmpfn = names_differ,
+	.automatic_shrinking = true,
+};
 
 struct baleen_filter *baleen_filter_find_rcu(const char *name)
 {
-	struct baleen_filter *filter;
-
-	hash_for_each_possible_rcu(hashed, filter, hash, hash_of(name),
-				   lockdep_is_held(&names_lock))
-		if (!memcmp(filter->name, name, BALEEN_NAME_BYTES))
-			return filter;
-	return NULL;
+	return rhashtable_lookup(&names_hashed, name, names_params);
 }
 
 struct baleen_filter *baleen_filter_find(const char *name)
@@ -38,7 +40,7 @@ struct baleen_filter *baleen_filter_find(const char *name)
 
 	/* The name holds its reference until this lock is free. */
 	mutex_lock(&names_lock);
-	filter = baleen_filter_find_rcu(name);
+	filter = rhashtable_lookup_fast(&names_hashed, name, names_params);
 	if (filter)
 		baleen_filter_get(filter);
 	mutex_unlock(&names_lock);
@@ -46,33 +48,24 @@ struct baleen_filter *baleen_filter_find(const char *name)
 }
 EXPORT_SYMBOL_GPL(baleen_filter_find);
 
-/* Where a name goes: before the first that is greater. */
-static struct list_head *next_of(const char *name)
-{
-	struct baleen_filter *filter;
-
-	list_for_each_entry(filter, &sorted, names)
-		if (memcmp(filter->name, name, BALEEN_NAME_BYTES) > 0)
-			return &filter->names;
-	return &sorted;
-}
-
 /* Publishes the body before the name; on failure it stays the caller's. */
-static int add(struct baleen_filter *filter, struct baleen_body *body)
+static int names_add(struct baleen_filter *filter, struct baleen_body *body)
 {
-	int err = -EEXIST;
+	int err;
 
 	mutex_lock(&names_lock);
-	if (!baleen_filter_find_rcu(filter->name)) {
-		baleen_filter_publish(filter, body);
+	baleen_filter_publish(filter, body);
+	err = rhashtable_lookup_insert_fast(&names_hashed, &filter->hash, names_params);
+	if (err) {
+		RCU_INIT_POINTER(filter->body, NULL);
+	} else {
 		baleen_filter_get(filter);
-		list_add_tail(&filter->names, next_of(filter->name));
-		hash_add_rcu(hashed, &filter->hash, hash_of(filter->name));
+		list_add(&filter->names, &names_all);
 		n_names++;
-		err = 0;
 	}
 	mutex_unlock(&names_lock);
-	return err;
+	/* Other errors of the table are for want of memory; -EBUSY means rules elsewhere. */
+	return err && err != -EEXIST ? -ENOMEM : err;
 }
 
 int baleen_filter_create(const char *name, struct baleen_body *body, struct baleen_filter **filter)
@@ -83,7 +76,7 @@ int baleen_filter_create(const char *name, struct baleen_body *body, struct bale
 	if (!new)
 		return -ENOMEM;
 	if (name)
-		err = add(new, body);
+		err = names_add(new, body);
 	else
 		baleen_filter_publish(new, body);
 	if (err)
@@ -109,10 +102,10 @@ int baleen_filter_store(const char *name, struct baleen_body *body)
 	return err;
 }
 
-static void remove(struct baleen_filter *filter)
+static void names_remove(struct baleen_filter *filter)
 {
 	list_del(&filter->names);
-	hash_del_rcu(&filter->hash);
+	rhashtable_remove_fast(&names_hashed, &filter->hash, names_params);
 	n_names--;
 }
 
@@ -123,18 +116,26 @@ int baleen_filter_destroy(const char *name)
 
 	rtnl_lock();
 	mutex_lock(&names_lock);
-	filter = baleen_filter_find_rcu(name);
+	filter = rhashtable_lookup_fast(&names_hashed, name, names_params);
 	if (!filter)
 		err = -ENOENT;
 	else if (filter->n_rules)
 		err = -EBUSY;
 	else
-		remove(filter);
+		names_remove(filter);
 	mutex_unlock(&names_lock);
 	rtnl_unlock();
 	if (!err)
 		baleen_filter_put(filter);
 	return err;
+}
+
+static int names_compare(const void *a, const void *b)
+{
+	const struct baleen_filter *x = *(const struct baleen_filter *const *)a;
+	const struct baleen_filter *y = *(const struct baleen_filter *const *)b;
+
+	return memcmp(x->name, y->name, BALEEN_NAME_BYTES);
 }
 
 int baleen_filter_list(struct baleen_filter ***list, u32 *n)
@@ -145,7 +146,7 @@ int baleen_filter_list(struct baleen_filter ***list, u32 *n)
 	mutex_lock(&names_lock);
 	all = kvmalloc_array(n_names + 1, sizeof(*all), GFP_KERNEL_ACCOUNT);
 	if (all) {
-		list_for_each_entry(filter, &sorted, names) {
+		list_for_each_entry(filter, &names_all, names) {
 			baleen_filter_get(filter);
 			all[i++] = filter;
 		}
@@ -153,6 +154,7 @@ int baleen_filter_list(struct baleen_filter ***list, u32 *n)
 	mutex_unlock(&names_lock);
 	if (!all)
 		return -ENOMEM;
+	sort(all, i, sizeof(*all), names_compare, NULL);
 	*list = all;
 	*n = i;
 	return 0;
@@ -165,14 +167,20 @@ void baleen_filter_list_free(struct baleen_filter **list, u32 n)
 	kvfree(list);
 }
 
-void baleen_names_clear(void)
+int baleen_names_init(void)
+{
+	return rhashtable_init(&names_hashed, &names_params);
+}
+
+void baleen_names_exit(void)
 {
 	struct baleen_filter *filter, *next;
 
 	mutex_lock(&names_lock);
-	list_for_each_entry_safe(filter, next, &sorted, names) {
-		remove(filter);
+	list_for_each_entry_safe(filter, next, &names_all, names) {
+		names_remove(filter);
 		baleen_filter_put(filter);
 	}
 	mutex_unlock(&names_lock);
+	rhashtable_destroy(&names_hashed);
 }

@@ -72,7 +72,9 @@ int baleen_filter_store(const char *name, struct baleen_body *body);
 int baleen_filter_list(struct baleen_filter ***list, u32 *n);
 void baleen_filter_list_free(struct baleen_filter **list, u32 n);
 
+int baleen_names_init(void);
+
 /* Takes all names away when no command can add one any more. */
-void baleen_names_clear(void);
+void baleen_names_exit(void);
 
 #endif /* BALEEN_KMOD_NAMES_H */

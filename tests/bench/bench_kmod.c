@@ -24,6 +24,8 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
+#include <baleen/probe.h>
+
 #include "drive.skel.h"
 #include "keys.h"
 #include "kmod.skel.h"
@@ -349,7 +351,8 @@ static void measure_hook(u32 n, int fd, u32 ifindex)
 					.action = BALEEN_DEV_ONLY_COUNT };
 	struct baleen_dev_bind bind = { .ifindex = ifindex,
 					.rules = (uintptr_t)&rule,
-					.n_rules = 1 };
+					.n_rules = 1,
+					.rule_bytes = sizeof(rule) };
 	struct baleen_dev_unbind unbind = { .ifindex = ifindex };
 	double nothing;
 

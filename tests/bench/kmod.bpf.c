@@ -7,7 +7,8 @@
 
 #include <uapi/linux/baleen.h>
 
-extern int bpf_baleen_test(const void *name, __u32 name__sz, const void *key, __u32 key__sz) __ksym;
+extern int bpf_baleen_test(const void *name, __u32 name__sz, const void *key, __u32 key__sz,
+			   int *error) __ksym;
 
 /* Set before the load. */
 const volatile struct baleen_image image;
@@ -40,7 +41,9 @@ baleen_inline int ask_map(const struct baleen_key *key)
 
 baleen_inline int ask_module(const struct baleen_key *key)
 {
-	return bpf_baleen_test(name, sizeof(name), key, sizeof(*key)) > 0 ? XDP_DROP : XDP_PASS;
+	int error = 0;
+
+	return bpf_baleen_test(name, sizeof(name), key, sizeof(*key), &error) ? XDP_DROP : XDP_PASS;
 }
 
 SEC("xdp")

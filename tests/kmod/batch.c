@@ -5,7 +5,11 @@
  *
  *	batch IMAGE     of IPv4 addresses in a cuckoo table, with room for 1,000 more
  */
+#include <linux/userfaultfd.h>
+#include <poll.h>
+#include <pthread.h>
 #include <signal.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 
@@ -318,6 +322,66 @@ static void test_killed(void)
 	edge_free(&keys);
 }
 
+/* --- an export whose memory is not there yet ------------------------------- */
+
+static u8 *pending;
+static int pending_err;
+
+static void *export_pending(void *unused)
+{
+	pending_err = device_export(device, NAME, pending, file.n_bytes, NULL);
+	return unused;
+}
+
+/* A fault in @pending waits until it is answered. */
+static int hold_faults(void)
+{
+	int fd = syscall(SYS_userfaultfd, O_CLOEXEC);
+	struct uffdio_api api = { .api = UFFD_API };
+	struct uffdio_register hold = {
+		.range = { address(pending), (file.n_bytes + PAGE - 1) / PAGE * PAGE },
+		.mode = UFFDIO_REGISTER_MODE_MISSING,
+	};
+
+	if (fd < 0 || ioctl(fd, UFFDIO_API, &api) || ioctl(fd, UFFDIO_REGISTER, &hold))
+		err(1, "userfaultfd");
+	return fd;
+}
+
+/* Who gives a process its copy of an image holds up no writer. */
+static void test_slow_export(void)
+{
+	const size_t n_bytes = (file.n_bytes + PAGE - 1) / PAGE * PAGE;
+	struct baleen_dev_key key = key_at(7 * N_MOST);
+	struct pollfd fault;
+	pthread_t thread;
+	u32 n_done = 0;
+	pid_t child;
+	int status = -1;
+
+	pending = mmap(NULL, n_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (pending == MAP_FAILED)
+		err(1, "mmap");
+	fault = (struct pollfd){ .fd = hold_faults(), .events = POLLIN };
+	if (pthread_create(&thread, NULL, export_pending, NULL) || poll(&fault, 1, -1) != 1)
+		err(1, "no fault");
+	/* A process, which can be killed where it waits for the lock. */
+	child = fork();
+	if (!child) {
+		signal(SIGALRM, SIG_DFL);
+		alarm(20);
+		_exit(device_keys(device, NAME, BALEEN_DEV_INSERT, &key, 1, NULL, &n_done) ||
+		      n_done != 1);
+	}
+	waitpid(child, &status, 0);
+	check_is("a key is added while an export waits for its reader", status, 0);
+	close(fault.fd);
+	pthread_join(thread, NULL);
+	check_is("the export ends", pending_err, 0);
+	check(!refusal(pending, file.n_bytes, &(struct baleen_image){ 0 }), "and is an image");
+	munmap(pending, n_bytes);
+}
+
 int main(int argc, char **argv)
 {
 	if (argc != 2)
@@ -330,6 +394,7 @@ int main(int argc, char **argv)
 	test_overlap();
 	test_signals();
 	test_killed();
+	test_slow_export();
 	check_is("the filter goes", device_destroy(device, NAME), 0);
 	return tap_end();
 }

@@ -136,7 +136,9 @@ static void parse_option(struct baleen_dev_bind *arg, char ***args)
 static void bind_rules(char **args)
 {
 	struct baleen_dev_rule rule[BALEEN_DEV_MAX_RULES] = { 0 };
-	struct baleen_dev_bind arg = { .ifindex = device(*args), .rules = address(rule) };
+	struct baleen_dev_bind arg = { .ifindex = device(*args),
+				       .rules = address(rule),
+				       .rule_bytes = sizeof(rule[0]) };
 
 	while (*++args) {
 		int action = action_of(*args);
@@ -161,6 +163,7 @@ static struct baleen_dev_binding read_binding(const char *name, struct baleen_de
 	struct baleen_dev_binding arg = {
 		.ifindex = device(name),
 		.room = BALEEN_DEV_MAX_RULES,
+		.rule_bytes = sizeof(*rules),
 		.rules = address(rules),
 	};
 

@@ -293,7 +293,8 @@ static inline int device_keys(int fd, const char *name, unsigned long number, co
 	struct baleen_dev_keys arg = { .target = target_of(name),
 				       .keys = address(keys),
 				       .answers = address(answers),
-				       .n = n };
+				       .n = n,
+				       .key_bytes = sizeof(struct baleen_dev_key) };
 	int err = command(fd, number, &arg);
 
 	if (!err)

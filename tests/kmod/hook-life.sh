@@ -156,10 +156,24 @@ test_device()
 	check "device: the filter goes" "$BIND" --destroy shared
 }
 
+# waits: how often someone has waited for all packets that are on their way
+TRACING=/sys/kernel/tracing
+count_waits()
+{
+	mountpoint -q "$TRACING" || mount -t tracefs tracefs "$TRACING" || bail "no tracefs"
+	echo 'p:baleen_waits synchronize_net' >"$TRACING/kprobe_events" || bail "no kprobes"
+	echo 1 >"$TRACING/events/kprobes/baleen_waits/enable"
+}
+
+waits()
+{
+	awk '$1 == "baleen_waits" { print $2 }' "$TRACING/kprobe_profile"
+}
+
 # Each rule of its own filter and a shared one.
 test_namespace()
 {
-	local C=bln$$-c i failed=0 n
+	local C=bln$$-c i failed=0 n before began
 
 	n=$(pick 30 100)
 	sampled "devices of a namespace" "$n" 100
@@ -175,8 +189,14 @@ test_namespace()
 	is "namespace: all are listed in order" "$(in_ns "$C" "$BIND" --all)" \
 		"$(ip -n "$C" -o link show type dummy | cut -d: -f1 | sort -n)"
 	is "namespace: no others" "$(hook --all)" ""
+	count_waits
+	before=$(waits)
+	began=${EPOCHREALTIME/./}
 	check "namespace: it goes" ip netns del "$C"
 	check "namespace: its rules, too" wait_unasked shared
+	echo "# namespace: of $n devices in $(((${EPOCHREALTIME/./} - began) / 1000)) ms"
+	i=$(($(waits) - before))
+	is "namespace: nobody waits for the packets of each device ($i times for $n)" $((i < n)) 1
 	check "namespace: the filter goes" "$BIND" --destroy shared
 }
 

@@ -35,7 +35,8 @@ static int bind_one(const struct baleen_dev_rule *rule, u32 flags, u64 version)
 				       .flags = flags,
 				       .rules = address(rule),
 				       .n_rules = 1,
-				       .version = version };
+				       .version = version,
+				       .rule_bytes = sizeof(*rule) };
 
 	return command(fd, BALEEN_DEV_BIND, &arg);
 }
@@ -79,7 +80,8 @@ static void test_bind_args(void)
 	struct baleen_dev_rule rule = good_rule("one");
 	const struct baleen_dev_bind good = { .ifindex = ifindex,
 					      .rules = address(&rule),
-					      .n_rules = 1 };
+					      .n_rules = 1,
+					      .rule_bytes = sizeof(struct baleen_dev_rule) };
 	struct baleen_dev_bind arg = good;
 	struct edge edge = edge_make(sizeof(rule));
 
@@ -106,7 +108,10 @@ static void test_bind_args(void)
 
 static void refuse_rule(const char *name, const struct baleen_dev_rule *rule, int want)
 {
-	struct baleen_dev_bind arg = { .ifindex = ifindex, .rules = address(rule), .n_rules = 1 };
+	struct baleen_dev_bind arg = { .ifindex = ifindex,
+				       .rules = address(rule),
+				       .n_rules = 1,
+				       .rule_bytes = sizeof(*rule) };
 
 	refuse_bind(name, &arg, want);
 }
@@ -165,7 +170,10 @@ static void test_images(void)
 {
 	const struct baleen_dev_rule good = good_rule("one");
 	struct baleen_dev_rule rule, two[2] = { good, good };
-	struct baleen_dev_bind arg = { .ifindex = ifindex, .rules = address(two), .n_rules = 2 };
+	struct baleen_dev_bind arg = { .ifindex = ifindex,
+				       .rules = address(two),
+				       .n_rules = 2,
+				       .rule_bytes = sizeof(two[0]) };
 
 #define TRY(name, want, ...) (rule = good, __VA_ARGS__, refuse_rule("image: " name, &rule, want))
 	TRY("in the kernel", -EFAULT, rule.image = NO_ADDRESS);
@@ -213,7 +221,10 @@ static int unprivileged(unsigned long number, void *arg)
 static void test_rights(void)
 {
 	struct baleen_dev_rule rule = good_rule("one");
-	struct baleen_dev_bind bind = { .ifindex = ifindex, .rules = address(&rule), .n_rules = 1 };
+	struct baleen_dev_bind bind = { .ifindex = ifindex,
+					.rules = address(&rule),
+					.n_rules = 1,
+					.rule_bytes = sizeof(rule) };
 	struct baleen_dev_unbind unbind = { .ifindex = ifindex };
 	struct baleen_dev_binding binding = { .ifindex = ifindex };
 	struct baleen_dev_bindings bindings = { 0 };
@@ -244,7 +255,8 @@ static void test_unbind(void)
 }
 
 /* Each with the outputs poisoned. */
-static void refuse_binding(const char *name, u32 index, u32 room, u64 rules, u32 reserved, int want)
+static void refuse_binding(const char *name, u32 index, u32 room, u64 rules, u32 rule_bytes,
+			   int want)
 {
 	struct baleen_dev_binding arg, copy;
 
@@ -252,7 +264,7 @@ static void refuse_binding(const char *name, u32 index, u32 room, u64 rules, u32
 	arg.ifindex = index;
 	arg.room = room;
 	arg.rules = rules;
-	arg.reserved = reserved;
+	arg.rule_bytes = rule_bytes;
 	copy = arg;
 	check_is(name, command(fd, BALEEN_DEV_BINDING, &arg), want);
 	if (memcmp(&copy, &arg, sizeof(arg)))
@@ -262,14 +274,15 @@ static void refuse_binding(const char *name, u32 index, u32 room, u64 rules, u32
 static void test_binding(bool is_bound)
 {
 	struct edge edge = edge_make(sizeof(struct baleen_dev_bound_rule));
-	u64 cut = address(edge.end - sizeof(struct baleen_dev_bound_rule) + 8);
+	u32 rule_bytes = sizeof(struct baleen_dev_bound_rule);
+	u64 cut = address(edge.end - rule_bytes + 8);
 
-	refuse_binding("binding: a reserved field", ifindex, 0, 0, 1, -EINVAL);
 	refuse_binding("binding: no device", 0x7fffffff, 0, 0, 0, -ENOENT);
 	if (is_bound) {
-		refuse_binding("binding: rules in the kernel", ifindex, 1, NO_ADDRESS, 0, -EFAULT);
-		refuse_binding("binding: rules that end behind the page", ifindex, 1, cut, 0,
+		refuse_binding("binding: rules in the kernel", ifindex, 1, NO_ADDRESS, rule_bytes,
 			       -EFAULT);
+		refuse_binding("binding: rules that end behind the page", ifindex, 1, cut,
+			       rule_bytes, -EFAULT);
 	} else {
 		refuse_binding("binding: no rules", ifindex, 0, 0, 0, -ENOENT);
 		check(is_poison(edge.start, edge.n_bytes), "binding: no rule is written");
@@ -280,7 +293,9 @@ static void test_binding(bool is_bound)
 static void test_binding_room(u32 room)
 {
 	struct baleen_dev_bound_rule rule[3];
-	struct baleen_dev_binding arg = { .ifindex = ifindex, .room = room };
+	struct baleen_dev_binding arg = { .ifindex = ifindex,
+					  .room = room,
+					  .rule_bytes = sizeof(rule[0]) };
 
 	poison(rule, sizeof(rule));
 	arg.rules = room ? address(rule) : 0;
@@ -320,7 +335,10 @@ static void test_bindings(void)
 static void test_bound(void)
 {
 	struct baleen_dev_rule two[2] = { good_rule("one"), good_rule("two") };
-	struct baleen_dev_bind arg = { .ifindex = ifindex, .rules = address(two), .n_rules = 2 };
+	struct baleen_dev_bind arg = { .ifindex = ifindex,
+				       .rules = address(two),
+				       .n_rules = 2,
+				       .rule_bytes = sizeof(two[0]) };
 	struct baleen_dev_get get = { .target = { .ifindex = ifindex } };
 	u64 version = 0, next = 0;
 

@@ -253,9 +253,9 @@ for shape in "--kind quotient --remainder-bits 20" "--kind cuckoo --slot-bits 12
 	same "$shape: match" baleen match -f hosts.txt @
 	same "$shape: show" baleen show @ 192.0.2.1 203.0.113.1 2001:db8::1
 	same "$shape: show -j" baleen show -j @ 192.0.2.1 203.0.113.1
-	for target in set.bln kmod:set; do
-		check "$shape: add to $target" baleen add $target 192.0.2.77 192.0.2.78
-	done
+	check "$shape: add to set.bln" baleen add set.bln 192.0.2.77 192.0.2.78
+	# Which raises the rate of a filter that is in use.
+	check "$shape: add to kmod:set" baleen add --accept-fpp 0.5 kmod:set 192.0.2.77 192.0.2.78
 	same "$shape: match then" baleen match @ 192.0.2.77 192.0.2.1 192.0.2.78
 	baleen del set.bln 192.0.2.77 >file.txt 2>&1
 	file=$?
@@ -342,7 +342,12 @@ is "is sorted by name" "$(json list.json '[0].file') $(json list.json '[3].file'
 	"kmod:out kmod:told"
 is "says the same" "$(json list.json '[3].entries') $(json list.json '[3].counters.queries')" "5 3"
 
-for filter in out set small told; do
+printf '192.0.2.0/24\n2001:db8::/32\n' >nets.txt
+baleen build -o kmod:nets nets.txt
+is "the device and the list have one word for a kind" "$(awk 'NR > 1 { print $1, $2 }' /dev/baleen)" \
+	"$(baleen info kmod: | awk 'NR > 1 { print $1, $2 }')"
+
+for filter in out set small told nets; do
 	check "$filter goes" baleen detach kmod:$filter
 done
 refuses "what has gone" "kmod:set: no such filter: the module has none" baleen detach kmod:set

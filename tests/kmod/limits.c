@@ -72,6 +72,16 @@ static void claim(void *header, u32 n_blocks)
 	baleen_header_write(&image, header);
 }
 
+/* The memory that an image takes: of some MiB in pages of 2 MiB, a pointer to each of 4 KiB, and
+ * less than a page beside.
+ */
+static u64 cost_of(u64 n_bytes)
+{
+	u64 n_paged = (n_bytes + 2 * MIB - 1) / (2 * MIB) * (2 * MIB);
+
+	return n_paged + n_paged / PAGE * 8 + PAGE;
+}
+
 /* Writes the header: memory is taken for all that it claims. Closes the file. */
 static int write_claim(unsigned long long n_bytes)
 {
@@ -111,7 +121,7 @@ static void test_limit(void)
 
 	memcpy(bytes, file.bytes, file.n_bytes);
 	rename_image(bytes, "one");
-	set_limit(2 * file.n_bytes);
+	set_limit(2 * cost_of(file.n_bytes));
 	check_is("the first", device_create(device, "one", bytes, file.n_bytes), 0);
 	check_is("the second", device_create(device, "two", bytes, file.n_bytes), 0);
 	device_info(device, "one", &before);
@@ -145,7 +155,7 @@ static void test_leak(void)
 	unsigned long long limit = read_number(PARAMETER, NULL);
 	int bad = 0;
 
-	set_limit(file.n_bytes + MIB);
+	set_limit(cost_of(file.n_bytes) + MIB);
 	file.bytes[file.n_bytes - 1] ^= 1;
 	for (int i = 0; i < 10; i++) {
 		bad += device_create(device, "bad", file.bytes, file.n_bytes) != -EBADMSG;
@@ -233,6 +243,55 @@ static void test_group(void)
 	umount(GROUPS);
 }
 
+#define SMALL_LIMIT (8 * MIB)
+
+static unsigned int n_small;
+
+/* Filters of one block each until there is no room. */
+static bool makes_small(void)
+{
+	_Alignas(BALEEN_BLOCK_BYTES) u8 bytes[BALEEN_HEADER_BYTES + BALEEN_BLOCK_BYTES] = { 0 };
+	char name[BALEEN_NAME_BYTES];
+	int err = 0;
+
+	claim(bytes, 1);
+	while (!err) {
+		snprintf(name, sizeof(name), "small-%u", n_small);
+		err = device_create(device, name, bytes, sizeof(bytes));
+		n_small += !err;
+	}
+	return err == -ENOSPC;
+}
+
+/* The limit is of memory, not of what images say that they have: a small one is mostly page. */
+static void test_small(void)
+{
+	unsigned long long limit = read_number(PARAMETER, NULL), before, after;
+	char name[BALEEN_NAME_BYTES];
+
+	if (mount("none", GROUPS, "cgroup2", 0, NULL) || mkdir(GROUP, 0700))
+		err(1, "%s", GROUP);
+	before = group_bytes();
+	set_limit(SMALL_LIMIT);
+	check_is("small filters until there is no room", in_group(makes_small), 0);
+	set_limit(limit);
+	after = group_bytes();
+	n_small = device_n(device);
+	printf("# %u filters of 576 bytes took %llu of %llu\n", n_small, after - before,
+	       SMALL_LIMIT);
+	/* An allocator that checks takes small objects twice. */
+	check(n_small > 500 && after - before < 2 * SMALL_LIMIT,
+	      "they took no more memory than was allowed");
+	for (unsigned int i = 0; i < n_small; i++) {
+		snprintf(name, sizeof(name), "small-%u", i);
+		if (device_destroy(device, name))
+			check(false, "%s goes", name);
+	}
+	settle();
+	check_is("the group is empty, too", rmdir(GROUP), 0);
+	umount(GROUPS);
+}
+
 /* --- privileges ----------------------------------------------------------- */
 
 static void drop_net_admin(void)
@@ -251,7 +310,9 @@ static void drop_net_admin(void)
 static int without_rights(void)
 {
 	struct baleen_dev_rule rule = { .name = "rule", .filter = "filter" };
-	struct baleen_dev_bind bind = { .ifindex = 1, .rules = address(&rule), .n_rules = 1 };
+	struct baleen_dev_bind bind = {
+		.ifindex = 1, .rules = address(&rule), .n_rules = 1, .rule_bytes = sizeof(rule)
+	};
 	struct baleen_dev_unbind unbind = { .ifindex = 1 };
 
 	drop_net_admin();
@@ -277,5 +338,6 @@ int main(int argc, char **argv)
 	test_limit();
 	test_leak();
 	test_group();
+	test_small();
 	return without_rights();
 }

@@ -22,8 +22,9 @@ static void make_list(void *arg)
 {
 	struct baleen_dev_list *list = arg;
 
-	list->infos = address(infos);
-	list->room = 1;
+	*list = (struct baleen_dev_list){ .infos = address(infos),
+					  .room = 1,
+					  .info_bytes = sizeof(struct baleen_dev_info) };
 	poison(&list->n, sizeof(list->n));
 }
 
@@ -93,7 +94,8 @@ static void make_keys(void *arg)
 	*batch = (struct baleen_dev_keys){ .target = target_of(NAME),
 					   .keys = address(keys),
 					   .answers = address(answers),
-					   .n = N_KEYS };
+					   .n = N_KEYS,
+					   .key_bytes = sizeof(*keys) };
 	poison(&batch->n_done, sizeof(batch->n_done));
 }
 
@@ -160,6 +162,15 @@ static const struct wrong wrongs[] = {
 	IMAGE_BYTES(BALEEN_DEV_EXPORT, 1, -EMSGSIZE),
 	IMAGE_BYTES(BALEEN_DEV_EXPORT, 511, -EMSGSIZE),
 	IMAGE_BYTES(BALEEN_DEV_EXPORT, 512, -EMSGSIZE),
+	WRONG(BALEEN_DEV_LIST, baleen_dev_list, info_bytes, 0, -EINVAL),
+	WRONG(BALEEN_DEV_LIST, baleen_dev_list, info_bytes, sizeof(struct baleen_dev_info) - 1,
+	      -EINVAL),
+	WRONG(BALEEN_DEV_LIST, baleen_dev_list, info_bytes, PAGE + 1, -E2BIG),
+	WRONG(BALEEN_DEV_LIST, baleen_dev_list, info_bytes, ~0u, -E2BIG),
+	WRONG(BALEEN_DEV_QUERY, baleen_dev_keys, key_bytes, 0, -EINVAL),
+	WRONG(BALEEN_DEV_QUERY, baleen_dev_keys, key_bytes, 47, -EINVAL),
+	WRONG(BALEEN_DEV_QUERY, baleen_dev_keys, key_bytes, 56, -EINVAL),
+	WRONG(BALEEN_DEV_INSERT, baleen_dev_keys, key_bytes, 56, -EINVAL),
 	WRONG(BALEEN_DEV_QUERY, baleen_dev_keys, n, 0, -EINVAL),
 	WRONG(BALEEN_DEV_QUERY, baleen_dev_keys, n, BALEEN_DEV_MAX_KEYS + 1, -EINVAL),
 	WRONG(BALEEN_DEV_QUERY, baleen_dev_keys, n, ~0u, -EINVAL),
@@ -230,9 +241,10 @@ static void test_reserved(void)
 	refuse_reserved(call_of(BALEEN_DEV_CREATE), at, 8);
 	refuse_reserved(call_of(BALEEN_DEV_SWAP), at, 8);
 	refuse_reserved(call_of(BALEEN_DEV_EXPORT), at, 8);
-	refuse_reserved(call_of(BALEEN_DEV_QUERY), at_keys, 8);
-	refuse_reserved(call_of(BALEEN_DEV_INSERT), at_keys, 8);
-	refuse_reserved(call_of(BALEEN_DEV_DELETE), at_keys, 8);
+	refuse_reserved(call_of(BALEEN_DEV_LIST), offsetof(struct baleen_dev_list, reserved), 4);
+	refuse_reserved(call_of(BALEEN_DEV_QUERY), at_keys, 4);
+	refuse_reserved(call_of(BALEEN_DEV_INSERT), at_keys, 4);
+	refuse_reserved(call_of(BALEEN_DEV_DELETE), at_keys, 4);
 }
 
 /* One key is too many for what is left of a page; so are a header and an image. */
@@ -341,6 +353,20 @@ static void test_unknown(void)
 	refused_end("unknown commands", "all");
 }
 
+/* A program that knows more of a filter than the module does gets zeros for that. */
+static void test_larger_infos(void)
+{
+	const u32 n_bytes = sizeof(struct baleen_dev_info) + 24;
+	struct edge edge = edge_make(n_bytes);
+	u8 *at = edge.end - n_bytes, zeros[24] = { 0 };
+	struct baleen_dev_list arg = { .infos = address(at), .room = 1, .info_bytes = n_bytes };
+
+	check_is("LIST with larger infos", command(device, BALEEN_DEV_LIST, &arg), 0);
+	check(!strcmp((char *)at, NAME), "the filter is told");
+	check(!memcmp(edge.end - 24, zeros, 24), "what the module does not know is zero");
+	edge_free(&edge);
+}
+
 /* What is given has nowhere to go; counters may say that the keys were asked. */
 static void test_readonly_argument(void)
 {
@@ -385,6 +411,7 @@ int main(int argc, char **argv)
 	test_names_taken();
 	test_unknown();
 	test_readonly_argument();
+	test_larger_infos();
 	check_is("the filter goes", device_destroy(device, NAME), 0);
 	check_is("none is left", device_n(device), 0);
 	return tap_end();

@@ -92,6 +92,7 @@ static inline void state_read(struct state *state)
 	memset(state, 0, sizeof(*state));
 	state->list.infos = address(state->infos);
 	state->list.room = MAX_INFOS;
+	state->list.info_bytes = sizeof(state->infos[0]);
 	if (command(device, BALEEN_DEV_LIST, &state->list))
 		err(1, "cannot list the filters");
 	/* The rest is to be compared with that of another struct. */

@@ -28,7 +28,11 @@ static void make_bind(void *arg)
 		rules[i].name[4] += i;
 	}
 	*bind = (struct baleen_dev_bind){
-		.ifindex = ifindex, .rules = address(rules), .n_rules = 2, .priority = -5
+		.ifindex = ifindex,
+		.rules = address(rules),
+		.n_rules = 2,
+		.priority = -5,
+		.rule_bytes = sizeof(rules[0]),
 	};
 }
 
@@ -72,7 +76,7 @@ static void make_binding(void *arg)
 	binding->ifindex = ifindex;
 	binding->room = 1;
 	binding->rules = address(bound);
-	binding->reserved = 0;
+	binding->rule_bytes = sizeof(struct baleen_dev_bound_rule);
 }
 
 static void make_bindings(void *arg)
@@ -140,12 +144,24 @@ static const struct wrong wrong_bind[] = {
 	BIND(n_rules, ~0u, -EINVAL),
 	BIND(version, 1, -EINVAL),
 	BIND(version, 1ull << 63, -EINVAL),
+	BIND(rule_bytes, 0, -EINVAL),
+	BIND(rule_bytes, sizeof(struct baleen_dev_rule) - 1, -EINVAL),
+	BIND(rule_bytes, PAGE + 1, -E2BIG),
+	BIND(rule_bytes, ~0u, -E2BIG),
+	BIND(reserved, 1, -EINVAL),
 };
 
 static const struct wrong wrong_replace[] = {
 	BIND(priority, 1, -EINVAL),
 	BIND(priority, -1, -EINVAL),
 	BIND(version, ~0ull, -ESTALE),
+};
+
+static const struct wrong wrong_binding[] = {
+	WRONG(BALEEN_DEV_BINDING, baleen_dev_binding, rule_bytes, 0, -EINVAL),
+	WRONG(BALEEN_DEV_BINDING, baleen_dev_binding, rule_bytes,
+	      sizeof(struct baleen_dev_bound_rule) - 1, -EINVAL),
+	WRONG(BALEEN_DEV_BINDING, baleen_dev_binding, rule_bytes, PAGE + 1, -E2BIG),
 };
 
 /* Of the second rule. */
@@ -198,6 +214,28 @@ static void refuse_rules(const struct call *call)
 		refuse(call, &arg, wrong_rule[i].want, wrong_rule[i].what);
 	}
 	refused_end(call->name, "the second rule");
+}
+
+/* A rule with 16 bytes that the module does not know: only as zeros. */
+static void test_larger_rule(void)
+{
+	const u32 n_bytes = sizeof(struct baleen_dev_rule) + 16;
+	struct edge edge = edge_make(n_bytes);
+	u8 *at = edge.end - n_bytes;
+	struct baleen_dev_bind arg = {
+		.ifindex = ifindex, .rules = address(at), .n_rules = 1, .rule_bytes = n_bytes
+	};
+
+	memset(at, 0, n_bytes);
+	memcpy(at, &(struct baleen_dev_rule){ .name = "large", .filter = NAME },
+	       sizeof(struct baleen_dev_rule));
+	edge.end[-1] = 1;
+	refuse(&call_bind, &arg, -E2BIG, "a field that the module does not know");
+	refused_end("BIND", "a larger rule");
+	edge.end[-1] = 0;
+	check_is("BIND of a larger rule with zeros", command(device, BALEEN_DEV_BIND, &arg), 0);
+	undo_bind();
+	edge_free(&edge);
 }
 
 /* Two values that are wrong together. */
@@ -302,7 +340,7 @@ static void test_bound(void)
 	accept_call(&call_binding);
 	accept_call(&call_bindings);
 	refuse_reserved(&call_unbind, offsetof(struct baleen_dev_unbind, reserved), 4);
-	refuse_reserved(&call_binding, offsetof(struct baleen_dev_binding, reserved), 4);
+	refuse_fields(&call_binding, wrong_binding, N_OF(wrong_binding));
 	refuse_pointer(&call_binding, offsetof(struct baleen_dev_binding, rules), 40, true);
 	refuse_pointer(&call_bindings, offsetof(struct baleen_dev_bindings, ifindexes), 3, true);
 	undo_bind();
@@ -337,6 +375,7 @@ static void test_unbound(void)
 		       2 * sizeof(struct baleen_dev_rule) - 1, false);
 	refuse_rules(&call_bind);
 	refuse_pairs();
+	test_larger_rule();
 	refuse_images();
 	refuse_unbound(&call_replace, 1);
 	refuse_unbound(&call_unbind, 5);

@@ -1,24 +1,33 @@
 /* SPDX-License-Identifier: (GPL-2.0-only WITH Linux-syscall-note) OR BSD-2-Clause */
 /*
- * The ioctls of /dev/baleen, the device of the module baleen.ko.
+ * The ioctls of /dev/baleen, the device of the module baleen.ko. Above 500 lines: it is all that
+ * a program needs, and most of it is contract.
  *
  * A filter of the module has a name, which is one for the whole machine, and holds
  * one image (struct baleen_image_header in <baleen/image.h>). Any number of
- * processes, rules and BPF programs ask it at the same time.
+ * processes, rules and BPF programs ask it at the same time: as one copy in memory that
+ * devices of many network namespaces share. Who is to see only some of the filters must not
+ * get the device, which is root's.
  *
  * Rules ask for packets: the ingress hook of a network device of the caller's
- * network namespace has up to BALEEN_DEV_MAX_RULES of them.
+ * network namespace has up to BALEEN_DEV_MAX_RULES of them. They belong to the device, so
+ * they are seen and changed in its network namespace alone, and go with it.
  *
  * No version: the number of a command holds the size of its struct, and a command
- * that the module does not know is -ENOTTY. Every reserved field has to be zero
- * (-EINVAL), so that it can get a meaning. All structs have the same layout for
- * programs of 32 and of 64 bits; pointers are numbers of 64 bits.
+ * that the module does not know is -ENOTTY. An array of structs comes with the size of
+ * one as its program knows it, which later releases may make larger, but never smaller: of what
+ * the module reads, fields that the program does not know are zero, and those that the
+ * module does not know have to be (-E2BIG); of what it writes, it writes the fields that both
+ * know, and zeros behind them. A size below that of this header is -EINVAL, one above a page
+ * -E2BIG. Every reserved field has to be zero (-EINVAL), so that it can get a meaning. All structs
+ * have the same layout for programs of 32 and of 64 bits; pointers are numbers of 64 bits.
  *
  * Unless a command says otherwise it has done nothing, and no byte of the caller's
  * memory is changed, when it fails. What every command may return:
  *
  *	-EBADF   the file is not open for reading (commands that ask) or for writing
  *	         (commands that change)
+ *	-E2BIG   of an array of structs: see above
  *	-EFAULT  an address is not the caller's; where memory to be written to ends too
  *	         early, what is there may have been written
  *	-EINVAL  a reserved field is not zero, a name is empty, not terminated or not
@@ -61,8 +70,65 @@ struct baleen_dev_target {
 };
 
 /**
+ * enum baleen_dev_domain - which set of keys a key belongs to
+ * @BALEEN_DEV_IP4: IPv4 addresses
+ * @BALEEN_DEV_IP6: IPv6 addresses
+ * @BALEEN_DEV_WORD: keys that fit in 64 bits
+ * @BALEEN_DEV_TUPLE: longer keys
+ */
+enum baleen_dev_domain {
+	BALEEN_DEV_IP4 = 0,
+	BALEEN_DEV_IP6 = 1,
+	BALEEN_DEV_WORD = 2,
+	BALEEN_DEV_TUPLE = 3,
+};
+
+/**
+ * enum baleen_dev_kind - how a filter stores its keys
+ * @BALEEN_DEV_CUCKOO: a table of their bits, exact for addresses
+ * @BALEEN_DEV_BLOOM: bits, of one cache line for a key
+ * @BALEEN_DEV_PREFIXES: prefixes, and hosts beside them
+ * @BALEEN_DEV_CLASSIC: bits, anywhere
+ * @BALEEN_DEV_COUNTING: bits, with counters for userspace
+ * @BALEEN_DEV_QUOTIENT: remainders, sorted
+ *
+ * Numbers between them are of tables inside an image, none of which is a whole one. A later
+ * release may have others.
+ */
+enum baleen_dev_kind {
+	BALEEN_DEV_CUCKOO = 1,
+	BALEEN_DEV_BLOOM = 2,
+	BALEEN_DEV_PREFIXES = 4,
+	BALEEN_DEV_CLASSIC = 6,
+	BALEEN_DEV_COUNTING = 7,
+	BALEEN_DEV_QUOTIENT = 8,
+};
+
+/**
+ * enum baleen_dev_key_spec - fields of a packet that make a key; combined by |
+ * @BALEEN_DEV_SRC: source address
+ * @BALEEN_DEV_DST: destination address
+ * @BALEEN_DEV_SPORT: source port
+ * @BALEEN_DEV_DPORT: destination port
+ * @BALEEN_DEV_PROTO: protocol above IP
+ * @BALEEN_DEV_STRING: no field, but a string of bytes; alone
+ * @BALEEN_DEV_SQUID: no field, but an object of Squid; alone
+ * @BALEEN_DEV_FINGERPRINT: no field, but the fingerprint of a key; alone
+ */
+enum baleen_dev_key_spec {
+	BALEEN_DEV_SRC = 1,
+	BALEEN_DEV_DST = 2,
+	BALEEN_DEV_SPORT = 4,
+	BALEEN_DEV_DPORT = 8,
+	BALEEN_DEV_PROTO = 16,
+	BALEEN_DEV_STRING = 32,
+	BALEEN_DEV_SQUID = 64,
+	BALEEN_DEV_FINGERPRINT = 128,
+};
+
+/**
  * struct baleen_dev_key - a key in canonical form
- * @domain: enum baleen_domain: 0 IPv4, 1 IPv6, 2 a word, 3 a tuple
+ * @domain: enum baleen_dev_domain
  * @ip4: IPv4: the address as a number: 192.0.2.1 is 0xc0000201; else zero
  * @hi: IPv6: bits 127..64 of the address as a number; tuple: of the source; else zero
  * @lo: IPv6, tuple: bits 63..0; word: the whole key; else zero
@@ -105,8 +171,8 @@ struct baleen_dev_counters {
 /**
  * struct baleen_dev_info - a filter as it is
  * @name: name of the filter, or of the rule whose own it is
- * @kind: enum baleen_kind of its first table
- * @key_spec: enum baleen_key_spec
+ * @kind: enum baleen_dev_kind
+ * @key_spec: enum baleen_dev_key_spec
  * @flags: BALEEN_DEV_COUNT_KNOWN, or 0 of an image that was saved live
  * @n_rules: rules that ask it
  * @n_entries: keys; of the Bloom kinds as many as changed a bit when they were added
@@ -134,11 +200,15 @@ struct baleen_dev_info {
  * @room: how many there is room for
  * @n: out: how many filters with a name there are; the first @room of them in the
  *     order of their names are filled in
+ * @info_bytes: size of one; does not matter when @room is 0
+ * @reserved: zero
  */
 struct baleen_dev_list {
 	__aligned_u64 infos;
 	__u32 room;
 	__u32 n;
+	__u32 info_bytes;
+	__u32 reserved;
 };
 
 /**
@@ -195,6 +265,7 @@ struct baleen_dev_image {
  * @answers: address of @n bytes; 0 of BALEEN_DEV_INSERT and _DELETE for none
  * @n: how many, 1 to BALEEN_DEV_MAX_KEYS
  * @n_done: out: so many keys were done, the first ones
+ * @key_bytes: size of one: there is only that of this header (-EINVAL)
  * @reserved: zero
  *
  * The answer to a query is 1 when the key is in the filter (or, of a filter that
@@ -222,7 +293,8 @@ struct baleen_dev_keys {
 	__aligned_u64 answers;
 	__u32 n;
 	__u32 n_done;
-	__aligned_u64 reserved;
+	__u32 key_bytes;
+	__u32 reserved;
 };
 
 /**
@@ -269,10 +341,17 @@ struct baleen_dev_qualifiers {
 	struct baleen_dev_port_range dport[BALEEN_DEV_MAX_PORTS];
 };
 
-/* Actions of a rule, as enum baleen_action in <baleen/stats.h>. */
-#define BALEEN_DEV_DROP 0u
-#define BALEEN_DEV_ALLOW 1u
-#define BALEEN_DEV_ONLY_COUNT 2u
+/**
+ * enum baleen_dev_action - what a rule does with a packet that matches
+ * @BALEEN_DEV_DROP: drops it
+ * @BALEEN_DEV_ALLOW: lets it pass
+ * @BALEEN_DEV_ONLY_COUNT: counts it, and goes on to the next rule
+ */
+enum baleen_dev_action {
+	BALEEN_DEV_DROP = 0,
+	BALEEN_DEV_ALLOW = 1,
+	BALEEN_DEV_ONLY_COUNT = 2,
+};
 
 /**
  * struct baleen_dev_rule - a rule to be bound
@@ -281,7 +360,7 @@ struct baleen_dev_qualifiers {
  * @image: address of the image of a filter of its own; 0 when @filter is a name.
  *         Neither: the filter that the rule of this name has now
  * @n_bytes: size of the image; 0 without one
- * @action: BALEEN_DEV_DROP, _ALLOW or _ONLY_COUNT, which goes on to the next rule
+ * @action: enum baleen_dev_action
  * @reserved: zero
  * @qualifiers: further conditions that a packet has to meet
  *
@@ -300,8 +379,8 @@ struct baleen_dev_rule {
 
 /* Flags of BALEEN_DEV_BIND. */
 #define BALEEN_DEV_DEFAULT_DROP 1u /* what no rule decides is dropped, unless vital */
-#define BALEEN_DEV_DRY_RUN 2u      /* count what would be dropped, drop nothing */
-#define BALEEN_DEV_REPLACE 4u      /* the rules that the device has */
+#define BALEEN_DEV_DRY_RUN 2u	   /* count what would be dropped, drop nothing */
+#define BALEEN_DEV_REPLACE 4u	   /* the rules that the device has */
 
 /**
  * struct baleen_dev_bind - argument of BALEEN_DEV_BIND
@@ -314,6 +393,8 @@ struct baleen_dev_rule {
  *            BALEEN_DEV_REPLACE zero, and what it was stays
  * @version: with BALEEN_DEV_REPLACE: what the version of the binding has to be, or
  *           0 for any; else zero
+ * @rule_bytes: size of a rule
+ * @reserved: zero
  *
  * All rules are put in place at once. A rule keeps the counters of the one of the
  * same name that was there.
@@ -332,6 +413,8 @@ struct baleen_dev_bind {
 	__u32 n_rules;
 	__s32 priority;
 	__aligned_u64 version;
+	__u32 rule_bytes;
+	__u32 reserved;
 };
 
 /**
@@ -351,7 +434,7 @@ struct baleen_dev_unbind {
  * struct baleen_dev_bound_rule - a rule that is bound
  * @name: name of the rule
  * @filter: name of its filter; empty when that is its own
- * @action: BALEEN_DEV_DROP, _ALLOW or _ONLY_COUNT
+ * @action: enum baleen_dev_action
  * @reserved: zero
  * @qualifiers: further conditions that a packet has to meet
  * @packets: that it decided, or counted
@@ -377,7 +460,7 @@ struct baleen_dev_bound_rule {
  * @n_rules: out: how many rules there are; the first @room of them are filled in
  * @flags: out: BALEEN_DEV_DEFAULT_DROP and _DRY_RUN
  * @priority: out
- * @reserved: zero
+ * @rule_bytes: size of a rule; does not matter when @room is 0
  * @version: out: another number after each BALEEN_DEV_BIND
  * @unmatched: out: packets that no rule decided
  * @vital: out: those that passed because no host can live without them
@@ -397,7 +480,7 @@ struct baleen_dev_binding {
 	__u32 n_rules;
 	__u32 flags;
 	__s32 priority;
-	__u32 reserved;
+	__u32 rule_bytes;
 	__aligned_u64 version;
 	__aligned_u64 unmatched;
 	__aligned_u64 vital;
@@ -422,11 +505,13 @@ struct baleen_dev_bindings {
 };
 
 /*
+ * Documentation/userspace-api/ioctl/ioctl-number.rst has nobody with the magic number 0xbc.
+ *
  * Commands that ask need the file open for reading, those that change for
  * writing. BALEEN_DEV_DESTROY: -EBUSY while a rule asks the filter; -EINVAL with an
  * ifindex.
  */
-#define BALEEN_DEV_MAGIC 0xba
+#define BALEEN_DEV_MAGIC 0xbc
 #define BALEEN_DEV_LIST _IOWR(BALEEN_DEV_MAGIC, 0, struct baleen_dev_list)
 #define BALEEN_DEV_GET _IOWR(BALEEN_DEV_MAGIC, 1, struct baleen_dev_get)
 #define BALEEN_DEV_CREATE _IOW(BALEEN_DEV_MAGIC, 2, struct baleen_dev_image)

@@ -66,6 +66,11 @@ int any_fd(struct fuzz *fuzz, bool *spoiled)
 	return one_in(fuzz, 4) ? -1 : FIRST_FD + (int)below(fuzz, N_FDS);
 }
 
+u32 size_of(struct fuzz *fuzz, u32 n_bytes)
+{
+	return n_bytes + (one_in(fuzz, 4) ? 8 * below(fuzz, 8) : 0);
+}
+
 void name_of(u32 n, u8 *name)
 {
 	memset(name, 0, BALEEN_DEV_NAME_BYTES);
@@ -86,7 +91,14 @@ struct baleen_dev_target any_target(struct fuzz *fuzz, u32 *n)
 	return target;
 }
 
-static bool is_errno(int err)
+/* Commands with arrays of structs, which have sizes. */
+static bool has_sizes(unsigned long number)
+{
+	return number == BALEEN_DEV_LIST || number == BALEEN_DEV_BIND ||
+	       number == BALEEN_DEV_BINDING;
+}
+
+static bool is_errno(unsigned long number, int err)
 {
 	static const int known[] = {
 		EBADF, EFAULT, EINVAL, ENOMEM,	   ENOTTY, ENOENT, EEXIST,   EBADMSG,
@@ -96,7 +108,7 @@ static bool is_errno(int err)
 	for (u32 i = 0; i < N_OF(known); i++)
 		if (err == -known[i])
 			return true;
-	return !err;
+	return !err || (err == -E2BIG && has_sizes(number));
 }
 
 /* Something in the argument. */
@@ -131,7 +143,7 @@ int call(struct fuzz *fuzz, unsigned long number, void *arg, size_t n_bytes, boo
 	memcpy(at.at, arg, n_bytes);
 	where = address_of(fuzz, &at, spoiled);
 	err = command(fd, number, (void *)(uintptr_t)where);
-	if (!is_errno(err))
+	if (!is_errno(number, err))
 		finding(fuzz, "errno %d", -err);
 	if (fuzz->alone && err && memcmp(at.at, before, n_bytes))
 		finding(fuzz, "a failure has changed the argument: errno %d", -err);

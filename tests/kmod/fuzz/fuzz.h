@@ -86,6 +86,9 @@ u64 address_of(struct fuzz *fuzz, const struct place *place, bool *spoiled);
 /* A file of the device, most often open for both. */
 int any_fd(struct fuzz *fuzz, bool *spoiled);
 
+/* The size of a struct of an array: its own, or that of a later release. */
+u32 size_of(struct fuzz *fuzz, u32 n_bytes);
+
 void name_of(u32 n, u8 *name);
 
 /* The name of a filter; a rule's now and then where nothing is known. */

@@ -59,7 +59,7 @@ static void do_keys(struct fuzz *fuzz, unsigned long number)
 	struct place keys = place(fuzz, n_keys * sizeof(struct baleen_dev_key));
 	struct place answers = place(fuzz, n_keys);
 	struct baleen_dev_key *key = (void *)keys.at;
-	struct baleen_dev_keys arg = { .n = n_keys };
+	struct baleen_dev_keys arg = { .n = n_keys, .key_bytes = sizeof(*key) };
 	bool spoiled = false;
 	int err;
 
@@ -155,8 +155,9 @@ void op_counters(struct fuzz *fuzz)
 void op_list(struct fuzz *fuzz)
 {
 	u32 room = one_in(fuzz, 2) ? below(fuzz, 4) : 64;
-	struct place infos = place(fuzz, room * sizeof(struct baleen_dev_info));
-	struct baleen_dev_list arg = { .room = room };
+	u32 info_bytes = size_of(fuzz, sizeof(struct baleen_dev_info));
+	struct place infos = place(fuzz, room * info_bytes);
+	struct baleen_dev_list arg = { .room = room, .info_bytes = info_bytes };
 	bool spoiled = false;
 	int err;
 
@@ -164,11 +165,16 @@ void op_list(struct fuzz *fuzz)
 	err = call(fuzz, BALEEN_DEV_LIST, &arg, sizeof(arg), &spoiled);
 	if (!fuzz->alone || spoiled)
 		return;
-	if (err)
+	if (err) {
 		finding(fuzz, "errno %d", -err);
-	else if (arg.n < room && !is_poison(infos.at + arg.n * sizeof(struct baleen_dev_info),
-					    (room - arg.n) * sizeof(struct baleen_dev_info)))
+		return;
+	}
+	if (arg.n < room && !is_poison(infos.at + arg.n * info_bytes, (room - arg.n) * info_bytes))
 		finding(fuzz, "more infos than filters");
+	for (u32 i = 0; i < arg.n && i < room; i++)
+		for (u32 at = sizeof(struct baleen_dev_info); at < info_bytes; at++)
+			if (infos.at[i * info_bytes + at])
+				finding(fuzz, "info %u: byte %u is not zero", i, at);
 }
 
 /* The table, in pieces of any size, from anywhere. */

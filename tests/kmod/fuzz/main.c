@@ -142,7 +142,9 @@ static void *scribble(void *data)
 static void destroy_all(void)
 {
 	static struct baleen_dev_info infos[1000];
-	struct baleen_dev_list arg = { .infos = address(infos), .room = N_OF(infos) };
+	struct baleen_dev_list arg = { .infos = address(infos),
+				       .room = N_OF(infos),
+				       .info_bytes = sizeof(infos[0]) };
 	u32 indexes[64];
 	struct baleen_dev_bindings bindings = { .ifindexes = address(indexes), .room = 64 };
 

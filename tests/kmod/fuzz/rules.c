@@ -50,19 +50,20 @@ static void fill_rule(struct fuzz *fuzz, u32 i, struct baleen_dev_rule *rule, bo
 void op_bind(struct fuzz *fuzz)
 {
 	u32 n_rules = 1 + below(fuzz, one_in(fuzz, 4) ? BALEEN_DEV_MAX_RULES : 2);
-	struct place at = place(fuzz, n_rules * sizeof(struct baleen_dev_rule));
-	struct baleen_dev_rule *rules = (void *)at.at;
+	u32 rule_bytes = size_of(fuzz, sizeof(struct baleen_dev_rule));
+	struct place at = place(fuzz, n_rules * rule_bytes);
 	struct baleen_dev_bind arg = {
 		.ifindex = any_device(fuzz),
 		.flags = below(fuzz, 8),
 		.n_rules = n_rules,
+		.rule_bytes = rule_bytes,
 		.priority = one_in(fuzz, 4) ? (int)below(fuzz, 100) - 50 : 0,
 	};
 	bool spoiled = false;
 
-	memset(rules, 0, at.n_bytes);
+	memset(at.at, 0, at.n_bytes);
 	for (u32 i = 0; i < n_rules; i++)
-		fill_rule(fuzz, i, &rules[i], &spoiled);
+		fill_rule(fuzz, i, (void *)(at.at + i * rule_bytes), &spoiled);
 	if (one_in(fuzz, 8))
 		at.at[below(fuzz, at.n_bytes)] = next_random(&fuzz->random);
 	arg.rules = address_of(fuzz, &at, &spoiled);
@@ -80,9 +81,12 @@ void op_unbind(struct fuzz *fuzz)
 void op_binding(struct fuzz *fuzz)
 {
 	u32 room = below(fuzz, BALEEN_DEV_MAX_RULES + 2);
-	struct place rules = place(fuzz, room * sizeof(struct baleen_dev_bound_rule));
+	u32 rule_bytes = size_of(fuzz, sizeof(struct baleen_dev_bound_rule));
+	struct place rules = place(fuzz, room * rule_bytes);
 	struct place indexes = place(fuzz, room * sizeof(u32));
-	struct baleen_dev_binding arg = { .ifindex = any_device(fuzz), .room = room };
+	struct baleen_dev_binding arg = { .ifindex = any_device(fuzz),
+					  .room = room,
+					  .rule_bytes = rule_bytes };
 	struct baleen_dev_bindings all = { .room = room };
 	bool spoiled = false;
 

@@ -10,13 +10,23 @@
 
 #include "calls.h"
 
-extern int bpf_baleen_test(const void *name, __u32 name__sz, const void *key, __u32 key__sz) __ksym;
+extern int bpf_baleen_test(const void *name, __u32 name__sz, const void *key, __u32 key__sz,
+			   int *error) __ksym;
 
 struct call call;
 
-static int ask(__u32 name_bytes, __u32 key_bytes)
+/* The answer, or the error: with one the answer has to be 0. */
+static __always_inline int test(const void *name, __u32 name_bytes, const void *key,
+				__u32 key_bytes)
 {
-	return bpf_baleen_test(call.name, name_bytes, &call.key, key_bytes);
+	int error = 1, answer = bpf_baleen_test(name, name_bytes, key, key_bytes, &error);
+
+	return !error ? answer : answer ? CALL_WRONG : error;
+}
+
+static __always_inline int ask(__u32 name_bytes, __u32 key_bytes)
+{
+	return test(call.name, name_bytes, &call.key, key_bytes);
 }
 
 /* --- taken ------------------------------------------------------------------ */
@@ -78,8 +88,8 @@ int ok_frame(struct xdp_md *ctx)
 
 	if (data + CALL_FRAME_BYTES > (__u8 *)(long)ctx->data_end)
 		return XDP_ABORTED;
-	return bpf_baleen_test(data + CALL_NAME_OFFSET, BALEEN_DEV_NAME_BYTES,
-			       data + CALL_KEY_OFFSET, sizeof(struct baleen_dev_key));
+	return test(data + CALL_NAME_OFFSET, BALEEN_DEV_NAME_BYTES, data + CALL_KEY_OFFSET,
+		    sizeof(struct baleen_dev_key));
 }
 
 /* --- refused ---------------------------------------------------------------- */
@@ -90,14 +100,14 @@ int no_stack(struct xdp_md *ctx)
 {
 	struct baleen_dev_key key = { .domain = 0 };
 
-	return bpf_baleen_test(call.name, sizeof(call.name), &key, 513);
+	return test(call.name, sizeof(call.name), &key, 513);
 }
 
 /* More than the variable has. */
 SEC("xdp")
 int no_name_beyond(struct xdp_md *ctx)
 {
-	return bpf_baleen_test(call.name, sizeof(call) + 1, &call.key, sizeof(call.key));
+	return test(call.name, sizeof(call) + 1, &call.key, sizeof(call.key));
 }
 
 SEC("xdp")
@@ -116,21 +126,20 @@ int no_bound(struct xdp_md *ctx)
 SEC("xdp")
 int no_null(struct xdp_md *ctx)
 {
-	return bpf_baleen_test((void *)0, sizeof(call.name), &call.key, sizeof(call.key));
+	return test((void *)0, sizeof(call.name), &call.key, sizeof(call.key));
 }
 
 SEC("xdp")
 int no_number(struct xdp_md *ctx)
 {
-	return bpf_baleen_test(call.name, sizeof(call.name), (void *)call.key.lo, sizeof(call.key));
+	return test(call.name, sizeof(call.name), (void *)call.key.lo, sizeof(call.key));
 }
 
 /* Nobody has looked whether the frame is so long. */
 SEC("xdp")
 int no_frame(struct xdp_md *ctx)
 {
-	return bpf_baleen_test(call.name, sizeof(call.name), (void *)(long)ctx->data,
-			       sizeof(call.key));
+	return test(call.name, sizeof(call.name), (void *)(long)ctx->data, sizeof(call.key));
 }
 
 /* Not for these types of programs. */

@@ -7,6 +7,9 @@
 
 #include <uapi/linux/baleen.h>
 
+/* No answer and no errno. */
+#define CALL_WRONG (-10000)
+
 /* The address of a frame is a multiple of 256, so none of them is even. */
 #define CALL_NAME_OFFSET 15
 #define CALL_KEY_OFFSET (CALL_NAME_OFFSET + BALEEN_DEV_NAME_BYTES + 6)

@@ -21,7 +21,8 @@
 
 #include <uapi/linux/baleen.h>
 
-extern int bpf_baleen_test(const void *name, __u32 name__sz, const void *key, __u32 key__sz) __ksym;
+extern int bpf_baleen_test(const void *name, __u32 name__sz, const void *key, __u32 key__sz,
+			   int *error) __ksym;
 
 /* The policy; a process may change it at any time. Not constant, because the verifier
  * wants memory that could be written for what a kfunc is given.
@@ -34,15 +35,15 @@ __u64 listed, unlisted, no_filter;
 
 static bool is_listed(const struct baleen_dev_key *key)
 {
-	int answer = bpf_baleen_test(filter, sizeof(filter), key, sizeof(*key));
+	int error = 0, answer = bpf_baleen_test(filter, sizeof(filter), key, sizeof(*key), &error);
 
-	if (answer < 0)
+	if (error)
 		__sync_fetch_and_add(&no_filter, 1);
 	else if (answer)
 		__sync_fetch_and_add(&listed, 1);
 	else
 		__sync_fetch_and_add(&unlisted, 1);
-	return answer > 0;
+	return answer;
 }
 
 static bool ip4_is_listed(__u32 address_be)

@@ -89,7 +89,9 @@ static void export(int fd, u32 n)
 static void list(int fd)
 {
 	struct baleen_dev_info infos[N_NAMES + 1];
-	struct baleen_dev_list arg = { .infos = address(infos), .room = N_OF(infos) };
+	struct baleen_dev_list arg = { .infos = address(infos),
+				       .room = N_OF(infos),
+				       .info_bytes = sizeof(infos[0]) };
 	int err = command(fd, BALEEN_DEV_LIST, &arg);
 
 	expect("list", err, 0);

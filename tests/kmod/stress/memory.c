@@ -4,8 +4,8 @@
  *
  *      memory SECONDS
  *
- * The parameter max_bytes is set to what LIMIT images take. Whoever lists the filters
- * holds them all at that moment, so together they never take more.
+ * The parameter max_bytes is set to what LIMIT filters take, to the byte. Whoever lists the
+ * filters holds them all at that moment, so together they never take more.
  */
 #include "stress.h"
 
@@ -13,6 +13,9 @@
 #define N_NAMES 4 /* of each thread */
 #define LIMIT 10
 #define PARAMETER "/sys/module/baleen/parameters/max_bytes"
+
+/* Bytes of memory that come with an image of less than 2 MiB, at the most. */
+#define MOST_BESIDE 16384
 
 /* How long the module may take to free what was destroyed. */
 #define FREE_MS 20000
@@ -55,7 +58,9 @@ static int make(int fd, u32 thread, u32 n)
 static void check_list(int fd)
 {
 	struct baleen_dev_info infos[N_THREADS * N_NAMES];
-	struct baleen_dev_list arg = { .infos = address(infos), .room = N_OF(infos) };
+	struct baleen_dev_list arg = { .infos = address(infos),
+				       .room = N_OF(infos),
+				       .info_bytes = sizeof(infos[0]) };
 	int err = command(fd, BALEEN_DEV_LIST, &arg);
 
 	if (err)
@@ -92,6 +97,28 @@ static void *fill(void *data)
 	return NULL;
 }
 
+/* The lowest limit under which there is room for one filter: what the module counts for it. */
+static u64 cost_of_one(int fd)
+{
+	u64 low = 1, high = 2 * filter.n_bytes + MOST_BESIDE;
+
+	while (low < high) {
+		u64 middle = low + (high - low) / 2;
+		int err = (set_limit(middle), make(fd, 0, 0));
+		char name[BALEEN_NAME_BYTES];
+
+		if (err && err != -ENOSPC)
+			errx(1, "make: %s", strerror(-err));
+		if (!err)
+			device_destroy(fd, name_of(name, 0, 0));
+		if (err)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
 static void destroy_all(int fd)
 {
 	char name[BALEEN_NAME_BYTES];
@@ -117,13 +144,18 @@ int main(int argc, char **argv)
 	struct worker workers[N_THREADS];
 	struct baleen_list list = { 0 };
 	int fd = device_open(O_RDWR);
-	u64 limit = get_limit();
+	u64 limit = get_limit(), cost;
 
 	if (argc != 2)
 		errx(1, "usage: memory SECONDS");
 	list_hosts(&list, 0, SET_KEYS);
 	filter = filter_of(&list, (struct baleen_build_options){ .kind = BALEEN_KIND_CUCKOO });
-	set_limit(filter.n_bytes * LIMIT);
+	cost = cost_of_one(fd);
+	printf("# an image of %zu bytes counts as %llu\n", filter.n_bytes,
+	       (unsigned long long)cost);
+	check(cost >= filter.n_bytes && cost < filter.n_bytes + MOST_BESIDE,
+	      "memory: an image counts as its size, and little more");
+	set_limit(cost * LIMIT);
 	deadline_ms = now_ms() + atoi(argv[1]) * 1000;
 	workers_start(workers, N_THREADS, fill, NULL);
 	workers_join(workers, N_THREADS);
