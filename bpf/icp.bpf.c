@@ -14,6 +14,7 @@
 #include "icp_change.h"
 #include "icp_feed.h"
 #include "icp_observe.h"
+#include "icp_times.h"
 
 struct baleen_icp_config config SEC(".rodata.config");
 
@@ -128,7 +129,7 @@ int baleen_icp_feed(struct xdp_md *ctx)
 	return icp_feed(ctx, &datagram);
 }
 
-/* The answers of siblings that are observed, on their way out by that device. */
+/* The answers of siblings themselves, on their way out by that device. */
 SEC("tc")
 int baleen_icp_egress(struct __sk_buff *skb)
 {

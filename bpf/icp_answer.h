@@ -10,6 +10,7 @@
 
 #include "icp_gate.h"
 #include "icp_reply.h"
+#include "icp_times.h"
 
 /* A counter of struct baleen_icp_sibling_stats by its place: a frame has exactly one. */
 #define ICP_COUNTER(name) (offsetof(struct baleen_icp_sibling_stats, name) / sizeof(u64))
@@ -70,14 +71,19 @@ __noinline u32 icp_check(struct xdp_md *ctx, const struct icp_datagram *datagram
 	return ICP_COUNTER(hits);
 }
 
-/* Asks the filter for the URL hashed last; returns the counter of hits or misses. */
+/* Asks the filter for the URL hashed last; returns the counter of hits, expired or misses. */
 baleen_inline u32 icp_ask(u32 n)
 {
 	struct icp_scratch *scratch = icp_scratch();
 
 	if (!scratch)
 		return ICP_COUNTER(failed);
-	return sibling_test(n, scratch->hi, scratch->lo) ? ICP_COUNTER(hits) : ICP_COUNTER(misses);
+	if (!sibling_test(n, scratch->hi, scratch->lo))
+		return ICP_COUNTER(misses);
+	if (config.sibling[n & (BALEEN_ICP_MAX_SIBLINGS - 1)].has_times &&
+	    !icp_is_object_fresh(n, scratch->hi, scratch->lo))
+		return ICP_COUNTER(expired);
+	return ICP_COUNTER(hits);
 }
 
 /* Decides a well-formed query for sibling @n; returns its counter. */
@@ -99,7 +105,7 @@ baleen_inline u32 icp_decide(const struct icp_datagram *datagram, u32 n, u32 n_u
 	if (icp_url_hash(n_url))
 		return ICP_COUNTER(failed);
 	answer = icp_ask(n);
-	if (mode == BALEEN_ICP_CONFIRM && answer == ICP_COUNTER(hits))
+	if (answer == ICP_COUNTER(hits) && (mode == BALEEN_ICP_CONFIRM || !icp_is_confirmed(n)))
 		return ICP_COUNTER(confirmed);
 	return answer;
 }

@@ -12,6 +12,7 @@
 #define BALEEN_BPF_ICP_FEED_H
 
 #include "icp_parse.h"
+#include "icp_times.h"
 
 /* A datagram that is farther behind than this is not late: more than 2^15 were lost, or
  * another socket got the same port.
@@ -166,7 +167,7 @@ static __noinline u32 icp_read_line(struct xdp_md *ctx, u32 at, u64 *hi, u64 *lo
 }
 
 baleen_inline void icp_record_line(struct baleen_icp_feeder_stats *stats, u32 feeder, u64 hi,
-				   u64 lo, u32 event)
+				   u64 lo, u32 event, u32 fresh_s)
 {
 	u32 changed;
 
@@ -175,6 +176,9 @@ baleen_inline void icp_record_line(struct baleen_icp_feeder_stats *stats, u32 fe
 		return;
 	}
 	event == BALEEN_STORE_INSERT ? stats->inserts++ : stats->deletes++;
+	/* In front of the filter: what is a hit has its time. */
+	if (config.n_times && event == BALEEN_STORE_INSERT)
+		icp_date_siblings(config.feeder[feeder].siblings, hi, lo, fresh_s);
 	changed = icp_change_siblings(config.feeder[feeder].siblings, hi, lo, event, true);
 	icp_record(hi, lo, changed, event, feeder);
 }
@@ -185,7 +189,7 @@ baleen_inline int icp_feed(struct xdp_md *ctx, const struct icp_datagram *datagr
 	u32 feeder = icp_feeder_of(datagram->source_hi, datagram->source_lo);
 	struct baleen_icp_state *state = icp_state();
 	struct baleen_icp_stats *stats = icp_stats();
-	u32 event = BALEEN_STORE_BAD;
+	u32 event = BALEEN_STORE_BAD, fresh_s = 0;
 	u64 hi = 0, lo = 0;
 
 	if (!state || !stats)
@@ -196,12 +200,15 @@ baleen_inline int icp_feed(struct xdp_md *ctx, const struct icp_datagram *datagr
 	}
 	if (datagram->payload_bytes >= BALEEN_STORE_LINE_BYTES)
 		event = icp_read_line(ctx, datagram->payload_at, &hi, &lo);
+	if (config.n_times && event == BALEEN_STORE_INSERT &&
+	    datagram->payload_bytes >= BALEEN_STORE_TIMES_END)
+		fresh_s = icp_read_times(ctx, datagram->payload_at);
 	if (event == BALEEN_STORE_BAD) {
 		stats->feeder[feeder].malformed++;
 		return XDP_DROP;
 	}
 	icp_hear(state, &stats->feeder[feeder], feeder, datagram);
-	icp_record_line(&stats->feeder[feeder], feeder, hi, lo, event);
+	icp_record_line(&stats->feeder[feeder], feeder, hi, lo, event, fresh_s);
 	return XDP_DROP;
 }
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * May a sibling be answered for: who is asked, by whom, and was it heard of lately?
+ *
+ * A wrong miss costs nothing, a wrong hit costs the client: so hits have a gate of their own.
  */
 #ifndef BALEEN_BPF_ICP_GATE_H
 #define BALEEN_BPF_ICP_GATE_H
@@ -36,9 +38,9 @@ baleen_inline bool icp_may_ask(const struct icp_datagram *datagram, u32 n)
 }
 
 /* The clock is coarse, and others are a tick ahead of it: what comes is fresh. */
-baleen_inline bool icp_is_recent(u64 at_ns, u64 now_ns)
+baleen_inline bool icp_is_recent(u64 at_ns, u64 now_ns, u64 most_ns)
 {
-	return at_ns && (s64)(now_ns - at_ns) < (s64)config.stale_ns;
+	return at_ns && (s64)(now_ns - at_ns) < (s64)most_ns;
 }
 
 /* Was the sibling seeded, or was each of its feeders heard, within stale_ns? */
@@ -54,18 +56,33 @@ __attribute__((minsize)) __noinline int icp_is_fresh(u32 n)
 		return 1;
 	/* 13 ns, half of what the exact clock takes. */
 	now_ns = bpf_ktime_get_coarse_ns();
-	if (icp_is_recent(*(volatile u64 *)&state->synced_ns[n], now_ns))
+	if (icp_is_recent(*(volatile u64 *)&state->synced_ns[n], now_ns, config.stale_ns))
 		return 1;
 	feeders = config.sibling[n].feeders;
 	if (!feeders)
 		return 0;
 	BALEEN_LOOP
 	for (u32 i = 0; i < BALEEN_ICP_MAX_FEEDERS; i++) {
-		if (feeders >> i & 1 &&
-		    !icp_is_recent(*(volatile u64 *)&state->heard[i].at_ns, now_ns))
+		if (feeders >> i & 1 && !icp_is_recent(*(volatile u64 *)&state->heard[i].at_ns,
+						       now_ns, config.stale_ns))
 			return 0;
 	}
 	return 1;
+}
+
+/* May a hit be answered? An asker that gets one waits for the object as long as its client
+ * does, so the sibling has to be alive now. Only a hit that it said itself shows that: a
+ * miss may be the answer of another instance, on a device in front of it.
+ */
+baleen_inline bool icp_is_confirmed(u32 n)
+{
+	struct baleen_icp_state *state = icp_state();
+
+	if (!config.confirm_ns)
+		return true;
+	return state && n < BALEEN_ICP_MAX_SIBLINGS &&
+	       icp_is_recent(*(volatile u64 *)&state->confirmed_ns[n], bpf_ktime_get_coarse_ns(),
+			     config.confirm_ns);
 }
 
 #endif /* BALEEN_BPF_ICP_GATE_H */

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The answers of a sibling that is observed, compared with what the filter says: how often
- * would mode answer have been wrong?
+ * The answers of a sibling itself, compared with what the filter says. Of one that is
+ * observed: how often would mode answer have been wrong? Of one that is answered for: its
+ * hit shows that it is alive, and that the filter is right.
  *
  * Only while the sibling is fresh, since nothing would be answered otherwise. Whatever is
- * no such answer, and it as well, goes its way.
+ * no such answer, and it as well, goes its way. What an XDP program of this device answers
+ * does not come by here.
  */
 #ifndef BALEEN_BPF_ICP_OBSERVE_H
 #define BALEEN_BPF_ICP_OBSERVE_H
@@ -102,19 +104,43 @@ baleen_inline u32 icp_compare(bool is_hit, u32 filter)
 	return is_hit ? ICP_COUNTER(false_misses) : ICP_COUNTER(agreed_misses);
 }
 
+baleen_inline bool icp_is_watched(u32 n)
+{
+	u32 mode = config.sibling[n & (BALEEN_ICP_MAX_SIBLINGS - 1)].mode;
+
+	return mode == BALEEN_ICP_OBSERVE || (mode == BALEEN_ICP_ANSWER && config.confirm_ns);
+}
+
+/* A false hit ends the time in which hits are answered. */
+baleen_inline void icp_confirm(u32 n, u32 counter)
+{
+	struct baleen_icp_state *state = icp_state();
+
+	if (!state || n >= BALEEN_ICP_MAX_SIBLINGS)
+		return;
+	if (counter == ICP_COUNTER(agreed_hits))
+		*(volatile u64 *)&state->confirmed_ns[n] = bpf_ktime_get_coarse_ns();
+	else if (counter == ICP_COUNTER(false_hits))
+		*(volatile u64 *)&state->confirmed_ns[n] = 0;
+}
+
 baleen_inline int icp_observe(struct __sk_buff *skb)
 {
 	struct baleen_icp_stats *stats = icp_stats();
 	struct icp_seen seen;
-	u32 opcode;
+	u32 opcode, counter;
 
-	if (!stats || !icp_see(skb, &seen) ||
-	    config.sibling[seen.n & (BALEEN_ICP_MAX_SIBLINGS - 1)].mode != BALEEN_ICP_OBSERVE ||
-	    !icp_is_fresh(seen.n))
+	if (!stats || !icp_see(skb, &seen) || !icp_is_watched(seen.n) || !icp_is_fresh(seen.n))
 		return ICP_GO_ON;
 	opcode = icp_see_url(skb, seen.payload_at, seen.payload_bytes);
-	if (opcode)
-		icp_count(stats, seen.n, icp_compare(opcode == BALEEN_ICP_HIT, icp_ask(seen.n)));
+	if (!opcode)
+		return ICP_GO_ON;
+	counter = icp_ask(seen.n);
+	if (counter == ICP_COUNTER(expired))
+		return ICP_GO_ON;
+	counter = icp_compare(opcode == BALEEN_ICP_HIT, counter);
+	icp_count(stats, seen.n, counter);
+	icp_confirm(seen.n, counter);
 	return ICP_GO_ON;
 }
 

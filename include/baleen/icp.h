@@ -55,7 +55,7 @@ enum baleen_icp_opcode {
 
 /**
  * enum baleen_icp_mode - what is done with queries to a sibling
- * @BALEEN_ICP_ANSWER: hits and misses are answered
+ * @BALEEN_ICP_ANSWER: misses are answered, and hits while the sibling confirms some itself
  * @BALEEN_ICP_CONFIRM: misses are answered, hits are left to the sibling: no false hit
  * @BALEEN_ICP_OBSERVE: nothing is answered, and the sibling's answers are compared
  * @BALEEN_ICP_N_MODES: how many
@@ -74,6 +74,8 @@ enum baleen_icp_mode {
  * @address_lo: bits 63..0; IPv4 is mapped (RFC 4291 section 2.5.5.2)
  * @mode: enum baleen_icp_mode
  * @feeders: bit n: feeder n tells what it has
+ * @has_times: it is known until when its objects are fresh, and others are no hits
+ * @reserved: zero
  * @name: for people
  */
 struct baleen_icp_sibling {
@@ -82,6 +84,8 @@ struct baleen_icp_sibling {
 	u64 address_lo;
 	u32 mode;
 	u32 feeders;
+	u32 has_times;
+	u32 reserved;
 	char name[BALEEN_ICP_NAME_BYTES];
 };
 
@@ -100,15 +104,19 @@ struct baleen_icp_feeder {
 	u32 reserved;
 };
 
-#define BALEEN_ICP_CONFIG_VERSION 1
+#define BALEEN_ICP_CONFIG_VERSION 3
 
 /**
  * struct baleen_icp_config - constants of one load
  * @version: BALEEN_ICP_CONFIG_VERSION
  * @generation: counted up by each replacement; of the events that it records
  * @stale_ns: silence of a sibling after which its queries pass; 0: never
+ * @confirm_ns: mode answer: hits are answered for so long after the sibling itself said
+ *              hit; 0: always
  * @n_siblings: how many
  * @n_feeders: how many
+ * @n_times: blocks of times, of all siblings
+ * @reserved: zero
  * @port: UDP port of queries
  * @feed_port: UDP port of lines of store.log; 0: none
  * @frags: the program takes multi-buffer frames
@@ -121,8 +129,11 @@ struct baleen_icp_config {
 	u32 version;
 	u32 generation;
 	u64 stale_ns;
+	u64 confirm_ns;
 	u32 n_siblings;
 	u32 n_feeders;
+	u32 n_times;
+	u32 reserved;
 	u16 port;
 	u16 feed_port;
 	u32 frags;
@@ -136,7 +147,8 @@ struct baleen_icp_config {
  * struct baleen_icp_sibling_stats - what became of datagrams for one sibling
  * @hits: answered: hit
  * @misses: answered: miss
- * @confirmed: hits left to the sibling, mode confirm
+ * @confirmed: hits left to the sibling: all of mode confirm, some of mode answer
+ * @expired: hits left to it: stale, or soon, or nobody knows
  * @observed: queries left to it, mode observe
  * @stale: passed: nothing was heard of it for too long
  * @strangers: passed: the asker is not on the list
@@ -147,7 +159,7 @@ struct baleen_icp_config {
  * @with_options: passed: ICP options that are for the sibling to answer
  * @odd_urls: passed: a URL that Squid may answer with an error
  * @failed: passed: the frame could not be changed
- * @agreed_hits: mode observe: the sibling said hit, and so would we
+ * @agreed_hits: modes observe and answer: the sibling said hit, and so would we
  * @agreed_misses: both miss
  * @false_hits: we would have said hit, it said miss
  * @false_misses: we would have said miss, it said hit
@@ -157,12 +169,13 @@ struct baleen_icp_config {
  * @absent: deleted, but not there: an insert was lost
  * @no_room: not inserted, for lack of room: misses until a resync with more
  *
- * A datagram to a sibling's ICP port counts in exactly one of the first thirteen.
+ * A datagram to a sibling's ICP port counts in exactly one of the first fourteen.
  */
 struct baleen_icp_sibling_stats {
 	u64 hits;
 	u64 misses;
 	u64 confirmed;
+	u64 expired;
 	u64 observed;
 	u64 stale;
 	u64 strangers;
@@ -235,6 +248,8 @@ struct baleen_icp_heard {
  * @synced_wall_ns: the same, CLOCK_REALTIME
  * @base: objects that were there before inserted and deleted began to count, less
  *        what these said then: entries now are base + inserted - deleted
+ * @confirmed_ns: when a sibling last said hit where its filter does, CLOCK_MONOTONIC; 0:
+ *                never, or it said miss since then
  * @heard: feeders, as last heard
  * @is_recording: events go into the log, for who builds a filter meanwhile
  * @reserved: zero
@@ -244,11 +259,38 @@ struct baleen_icp_state {
 	u64 synced_ns[BALEEN_ICP_MAX_SIBLINGS];
 	u64 synced_wall_ns[BALEEN_ICP_MAX_SIBLINGS];
 	s64 base[BALEEN_ICP_MAX_SIBLINGS];
+	u64 confirmed_ns[BALEEN_ICP_MAX_SIBLINGS];
 	struct baleen_icp_heard heard[BALEEN_ICP_MAX_FEEDERS];
 	u32 is_recording;
 	u32 reserved;
 	u64 n_unrecorded;
 };
+
+/* --- times --- */
+
+#define BALEEN_ICP_TIMES 8
+
+/**
+ * struct baleen_icp_times - until when some objects are fresh: bpf/icp_times.h
+ * @slot_le: low 32 bits of the first half of a key, and second of CLOCK_MONOTONIC
+ */
+struct baleen_icp_times {
+	u64 slot_le[BALEEN_ICP_TIMES];
+};
+
+/**
+ * baleen_icp_times_at() - where the time of an object is
+ * @n: its sibling
+ * @lo: second half of its key, of MD5
+ * @n_times: blocks
+ *
+ * Context: any, BPF-safe.
+ * Return: number of the block.
+ */
+baleen_inline u32 baleen_icp_times_at(u32 n, u64 lo, u32 n_times)
+{
+	return (u64)((u32)lo ^ n * 0x9e3779b9u) * n_times >> 32;
+}
 
 /* Positions of a key in a counting table that is fed. */
 #define BALEEN_ICP_MAX_HASHES 16

@@ -18,6 +18,13 @@
  *
  * SWAPOUT: the object is on the disk of the cache from now on. RELEASE with a
  * directory that is not -1: it is gone. All else is nothing that others could fetch.
+ * Behind the key come the status and three dates, -1 where there is none: of the
+ * answer, when it was last modified, when it expires.
+ *
+ *      6         7         8         9         10
+ *      789012345678901234567890123456789012345678901
+ *       200 1700000000 1690000000 1700003600 text/plain 5/5 GET http://h/
+ *       200 1700000000        -1        -1 text/plain 5/5 GET http://h/
  *
  * Source: Squid 5.7, src/store_key_md5.cc, http/MethodType.h, store_log.cc,
  * PeerDigest.h, store_digest.cc and CacheDigest.cc.
@@ -173,6 +180,102 @@ baleen_inline enum baleen_store_event baleen_store_parse(const u8 *line, u64 *hi
 	if (tag == BALEEN_STORE_SWAPOUT)
 		return BALEEN_STORE_INSERT;
 	return tag == BALEEN_STORE_RELEASE ? BALEEN_STORE_DELETE : BALEEN_STORE_OTHER;
+}
+
+/* --- freshness --------------------------------------------------------------- */
+
+/* Bytes of a line up to the end of its dates. */
+#define BALEEN_STORE_DATES_AT 73
+#define BALEEN_STORE_DATE_DIGITS 10
+#define BALEEN_STORE_TIMES_END (BALEEN_STORE_DATES_AT + 3 * (BALEEN_STORE_DATE_DIGITS + 1))
+
+/* Squid says miss to a query by ICP for what has less time left (refreshCheckICP()). */
+#define BALEEN_SQUID_MARGIN_S 30
+
+/* An object without a date of expiry is fresh for a tenth of its age, as in RFC 9111 section
+ * 4.2.2, and not for more than a day: Squid's default is a fifth and three days.
+ */
+#define BALEEN_SQUID_AGE_SHARE 10
+#define BALEEN_SQUID_MOST_S 86400
+
+/* No object is fresh for longer: 34 years, and in 32 bits. */
+#define BALEEN_SQUID_FOREVER_S (1u << 30)
+
+/**
+ * baleen_squid_fresh_until() - when an object is no longer fresh
+ * @date: seconds since 1970: of the answer; below 0: not known
+ * @modified: when it was last modified; 0 or below: not known
+ * @expires: when it expires; below 0: not known
+ *
+ * By the rules of Squid's configuration it may be fresh for longer; then who goes by this
+ * leaves to the Squid what it need not.
+ *
+ * Context: any, BPF-safe.
+ * Return: seconds since 1970; 0: never.
+ * Source: Squid 5.7, src/refresh.cc, refreshStaleness().
+ */
+baleen_inline s64 baleen_squid_fresh_until(s64 date, s64 modified, s64 expires)
+{
+	u64 left = (u64)(date - modified) / BALEEN_SQUID_AGE_SHARE;
+
+	if (expires >= 0)
+		return expires;
+	if (modified <= 0 || date <= modified)
+		return 0;
+	return date + (s64)(left < BALEEN_SQUID_MOST_S ? left : BALEEN_SQUID_MOST_S);
+}
+
+/* The digits of a date, which is 9 or 10 wide; -1 behind a minus. Without a branch, of which the
+ * verifier would follow both ways for each byte.
+ */
+baleen_inline s64 baleen_store_date(const u8 *at)
+{
+	u64 date = 0, is_negative = 0;
+
+	BALEEN_LOOP
+	for (u32 i = 0; i < BALEEN_STORE_DATE_DIGITS; i++) {
+		u64 byte = at[i], is_digit = 1 - baleen_store_no_digit(byte);
+
+		is_negative |= 1 - (((byte ^ '-') + 255) >> 8);
+		date = date * (1 + 9 * is_digit) + (byte - '0') * is_digit;
+	}
+	return (s64)(date | -is_negative);
+}
+
+/* Bytes from the beginning of a date to that of the next. */
+baleen_inline u32 baleen_store_date_bytes(const u8 *at)
+{
+	return BALEEN_STORE_DATE_DIGITS + (((at[BALEEN_STORE_DATE_DIGITS - 1] ^ ' ') + 255u) >> 8);
+}
+
+/* Seconds that are left at @now. */
+baleen_inline u32 baleen_squid_fresh_s(s64 now, s64 date, s64 modified, s64 expires)
+{
+	s64 left = baleen_squid_fresh_until(date, modified, expires) - now;
+
+	if (left <= 0)
+		return 0;
+	return left < BALEEN_SQUID_FOREVER_S ? (u32)left : BALEEN_SQUID_FOREVER_S;
+}
+
+/**
+ * baleen_store_fresh_s() - how long an object of a line of store.log is fresh
+ * @line: BALEEN_STORE_TIMES_END bytes of a line that is one
+ *
+ * By the clock of the Squid that wrote the line, when it did.
+ *
+ * Context: any; bpf/icp_times.h has the same in pieces that a verifier can follow.
+ * Return: seconds; 0: it is not, or nobody knows.
+ * Source: Squid 5.7, src/store_log.cc.
+ */
+baleen_inline u32 baleen_store_fresh_s(const u8 *line)
+{
+	const u8 *date = line + BALEEN_STORE_DATES_AT;
+	const u8 *modified = date + baleen_store_date_bytes(date);
+	const u8 *expires = modified + baleen_store_date_bytes(modified);
+
+	return baleen_squid_fresh_s(baleen_store_date(line), baleen_store_date(date),
+				    baleen_store_date(modified), baleen_store_date(expires));
 }
 
 /* --- cache digests ------------------------------------------------------------ */

@@ -35,7 +35,7 @@ digest 24 15 '\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0' >other.digest
 check_status "without -o" 2 baleen icp seed a.log
 check_status "without a source" 2 baleen icp seed -o new.bln
 check_status "another key" 2 baleen icp seed --key src -o new.bln a.log
-check_status "--from of nothing that is known" 2 baleen icp seed --from swap -o new.bln a.log
+check_status "--from of nothing that is known" 2 baleen icp seed --from disk -o new.bln a.log
 check_status "--like and a kind" 2 baleen icp seed --like a.bln --kind cuckoo -o new.bln a.log
 refuses "a file that is not there" "none.log: No such file or directory" \
 	baleen icp seed -o new.bln none.log
@@ -46,7 +46,7 @@ refuses "a file without a byte" \
 	baleen icp seed -o new.bln empty
 echo "192.0.2.1" >list
 refuses "a list of addresses" \
-	"list: neither a cache digest, nor store.log, nor Squid's list of objects" \
+	"list: neither swap.state, nor a cache digest, nor store.log, nor Squid's list of objects" \
 	baleen icp seed -o new.bln list
 refuses "a URL that does not say of what" \
 	"http://127.0.0.1:9: a URL without a path: --from digest or --from objects says which \

@@ -148,14 +148,14 @@ is_gone()
 
 # --- who may feed -----------------------------------------------------------
 
-# line TAG DIR URL: a line of store.log, in HEX
+# line TAG DIR URL: a line of store.log, in HEX, of an object that is fresh for an hour
 line()
 {
-	local key
+	local key now=1700000000
 
 	key=$(squid_keys <<<"$3")
-	printf '%9d.%03d %-7s %s %08X %s  200 0 0 0 text/plain 9/9 GET %s\n' 1700000000 1 "$1" \
-		"$2" 1 "$key" "$3" | xxd -p -c 0
+	printf '%9d.%03d %-7s %s %08X %s  200 %d %d %d text/plain 9/9 GET %s\n' "$now" 1 "$1" \
+		"$2" 1 "$key" "$now" "$now" $((now + 3600)) "$3" | xxd -p -c 0
 }
 
 # unheard: datagrams to ports where nobody listens, on the switch
@@ -269,7 +269,7 @@ attach()
 		feed=("--feed" "lo:$FEED")
 	fi
 	check "$*: attach" lab_in "$NODE" "$BALEEN" icp attach "$DEV" --asker 10.9.0.2 --stale 10m \
-		--sibling "peer=10.9.0.1,feeder=$FEEDER" "${feed[@]}" "${@:2}"
+		--sibling "peer=10.9.0.1,mode=answer,feeder=$FEEDER" --confirm never "${feed[@]}" "${@:2}"
 }
 
 # begin PLACE: a Squid with an empty disk, which feeds that place

@@ -20,7 +20,7 @@ next=1000
 # WORDS may say, another image
 attach()
 {
-	lab_in "${1%:*}" "$BALEEN" icp attach "${1#*:}" --stale 0 --asker 10.9.0.2/32 \
+	lab_in "${1%:*}" "$BALEEN" icp attach "${1#*:}" --stale 0 --confirm never --asker 10.9.0.2/32 \
 		--sibling "peer=10.9.0.1,$2" "${@:3}"
 }
 
@@ -103,7 +103,7 @@ rounds()
 # try_answer PLACE WORDS [OPTION...]
 try_answer()
 {
-	check "$1: attach" attach "$1" "image=$TMP/image" "${@:2}"
+	check "$1: attach" attach "$1" "mode=answer,image=$TMP/image" "${@:2}"
 	rounds "$1, answer" "$PRESENT" "$ABSENT" 0 0
 	is "$1, answer: datagrams at the sibling" "$at_device" 0
 	is "$1, answer: counted" "$(stats "$1" hits misses)" "400 400"
@@ -131,7 +131,7 @@ try_observe()
 # A filter of all ones, and one of nothing at all.
 try_wrong()
 {
-	check "$1: attach, all ones" attach "$1" "image=$TMP/ones"
+	check "$1: attach, all ones" attach "$1" "mode=answer,image=$TMP/ones"
 	rounds "$1, all ones" "$PRESENT" "$ABSENT" 400 0
 	is "$1, all ones: counted" "$(stats "$1" hits misses)" "800 0"
 	detach "$1"

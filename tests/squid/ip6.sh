@@ -88,7 +88,8 @@ place()
 	local before
 
 	check "$1: attached" in_ns "$2" "$BALEEN" icp attach "$3" --asker fd09::2/128 --stale 10m \
-		--sibling "sibling=fd09::1,image=$TMP/sibling.bln" --mode generic
+		--sibling "sibling=fd09::1,mode=answer,image=$TMP/sibling.bln" --confirm never \
+		--mode generic
 	before=$(icp_counter sibling)
 	hits=$((hits + 100))
 	capture "$1" 200
@@ -128,7 +129,8 @@ hears()
 
 hear=0
 check "feed: attached" in_ns "$SW" "$BALEEN" icp attach asker --asker fd09::/64 --stale 10m \
-	--mode generic --feed sibling:3131 --sibling sibling=fd09::1,feeder=fd09::1 --capacity 2000
+	--mode generic --feed sibling:3131 --sibling sibling=fd09::1,mode=answer,feeder=fd09::1 \
+	--confirm never --capacity 2000
 wait_for "line of the sibling" hears
 check "feed: what it had before" in_ns "$SW" "$BALEEN" icp resync asker:sibling "http://[fd09::1]:3128" \
 	--from objects

@@ -79,7 +79,7 @@ agree()
 	members "$2" "$TMP/absent.urls" >"$TMP/false.urls"
 	is "$1: others, by key and by URL" "$(wc -l <"$TMP/false")" "$(wc -l <"$TMP/false.urls")"
 	check "$1: attach" lab_in sibling "$BALEEN" icp attach eth0 --stale 0 \
-		--asker 10.9.0.0/24 --sibling "peer=10.9.0.1,image=$2"
+		--asker 10.9.0.0/24 --sibling "peer=10.9.0.1,mode=answer,image=$2" --confirm never
 	are "$1: live keys, by XDP" "$TMP/live.urls" < <(hits live.urls)
 	are "$1: others, by XDP" "$TMP/false.urls" < <(hits absent.urls)
 	is "$1: XDP has answered" "$(icp_status sibling eth0 peer hits) $(icp_status sibling \

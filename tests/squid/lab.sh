@@ -44,7 +44,7 @@
 #      squid_routes NAME             of its access.log: how often each result and route, as
 #                                    "N TCP_MISS/200 SIBLING_HIT,N ..."
 #      squid_forget NAME             empties its access.log
-#      squid_seed NAME IMAGE OPTION...  an image of the objects of a Squid, by mgr:objects
+#      squid_seed NAME IMAGE OPTION...  an image of the objects of a Squid, by its swap.state
 #      icp_status NODE DEV WHO NAME  a counter of the instance on DEV of a node (the switch is
 #                                    the node sw), of the sibling or feeder WHO; "" for neither
 #      icp_delta NAME COMMAND...     runs it, prints by how much icp.pkts_recv of NAME moved
@@ -52,15 +52,16 @@
 #      wait_for WHAT COMMAND...      until the command succeeds, 20 seconds at most, or bails
 #
 # The origin answers /obj/ANYTHING with a short body that may be cached for a day, and
-# /big/ANYTHING with 16 KiB. Files of NAME are in $TMP/NAME: squid.conf, cache.log,
+# /big/ANYTHING with 16 KiB, /short/ANYTHING with one for 20 seconds. Files of NAME are in $TMP/NAME: squid.conf, cache.log,
 # access.log, store.log, cache/.
 #
 # Four ways in which such a lab works without testing anything are kept out here: after one
 # connection Debian's Squid goes direct to what is near (minimum_direct_rtt 0,
 # minimum_direct_hops 0); a peer that was silent for dead_peer_timeout is asked, but not waited
 # for (10 minutes in squid_sibling); `cache deny all` at the asker turns ICP off (proxy-only
-# instead); a slow origin. The fifth is native XDP on veth: see lab_native. And mgr:objects
-# stops in the middle for ever when it is longer than read_ahead_gap.
+# instead); a slow origin. The fifth is native XDP on veth: see lab_native. And mgr:objects,
+# by which tests see what is on disk, stops in the middle for ever when it is longer than
+# read_ahead_gap; nobody else needs that.
 
 # shellcheck disable=SC2034 # for the tests
 LAB=bln$$
@@ -183,6 +184,10 @@ origin_start()
 				location /big/ {
 					root $dir;
 					try_files /big/body =404;
+				}
+				location /short/ {
+					add_header Cache-Control "public, max-age=20";
+					return 200 "\$request_uri\n";
 				}
 				location / { return 200 "\$request_uri\n"; }
 			}
@@ -335,8 +340,7 @@ icp_delta()
 # squid_seed NAME IMAGE OPTION...
 squid_seed()
 {
-	lab_in "$1" "$BALEEN" icp seed -o "$2" "http://10.9.0.${lab_host[$1]}:3128" \
-		--from objects "${@:3}"
+	"$BALEEN" icp seed -o "$2" "$TMP/$1/cache/swap.state" "${@:3}"
 }
 
 # icp_status NODE DEV WHO NAME

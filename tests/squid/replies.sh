@@ -49,8 +49,8 @@ replies()
 attach()
 {
 	lab_in sibling "$BALEEN" icp attach eth0 --stale 0 --mode "$1" --asker 10.9.0.2 \
-		--asker fd09::2 --sibling "four=10.9.0.1,image=$TMP/image" \
-		--sibling "six=fd09::1,image=$TMP/image"
+		--asker fd09::2 --confirm never --sibling "four=10.9.0.1,mode=answer,image=$TMP/image" \
+		--sibling "six=fd09::1,mode=answer,image=$TMP/image"
 }
 
 # --- equal ----------------------------------------------------------------

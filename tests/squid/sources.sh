@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
-# `baleen icp seed` on what a running Squid tells of itself: its store.log, its list of
-# objects and its digest, each held against the keys that are on its disk.
+# `baleen icp seed` on what a running Squid tells of itself: its swap.state, its store.log, its
+# list of objects and its digest, each held against the keys that are on its disk.
 
 # shellcheck source=tests/lib.sh
 source "$(dirname "$0")/../lib.sh"
@@ -57,6 +57,10 @@ is "and keys that are gone" "$(wc -l <"$TMP/gone.keys")" 100
 
 # --- keys -------------------------------------------------------------------
 
+check "swap.state becomes an image" seed swap "$TMP/sibling/cache/swap.state"
+is "of the live objects" "$(json "$TMP/swap.json" .sources[0].objects)" 200
+is "each of them" "$(n_found swap "$TMP/live.keys")" 200
+is "and none that is gone" "$(n_found swap "$TMP/gone.keys")" 0
 check "store.log becomes an image" seed log "$TMP/sibling/store.log"
 is "of the live objects" "$(json "$TMP/log.json" .sources[0].objects)" 200
 is "each of them" "$(n_found log "$TMP/live.keys")" 200
@@ -91,5 +95,7 @@ cp "$TMP/objects.bln" "$TMP/before.bln"
 check_status "a list that stops in the middle is refused" 1 \
 	lab_in sibling "$BALEEN" icp seed -o "$TMP/objects.bln" --from objects "$URL"
 cp "$TMP/err" "$TMP/why"
-check "with a word on why" grep -q read_ahead_gap "$TMP/why"
+check "with a word on what to read" grep -q swap.state "$TMP/why"
 check "and the image stays" cmp "$TMP/objects.bln" "$TMP/before.bln"
+check "swap.state needs no such setting" seed swap "$TMP/sibling/cache/swap.state"
+is "also not after a start, which writes it anew" "$(n_found swap "$TMP/live.keys")" 200

@@ -23,7 +23,7 @@ stat()
 attach()
 {
 	check "attach, --stale $1" in_ns "$SW" "$BALEEN" icp attach asker --stale "$1" \
-		--asker 10.9.0.2 --capacity 10k --sibling peer=10.9.0.1,feeder=10.9.0.1 \
+		--confirm never --asker 10.9.0.2 --capacity 10k --sibling peer=10.9.0.1,mode=answer,feeder=10.9.0.1 \
 		--feed "sibling:$FEED"
 }
 

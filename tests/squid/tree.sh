@@ -145,10 +145,10 @@ route()
 	local name siblings=()
 
 	for name in "${@:2}"; do
-		siblings+=(--sibling "$name=10.9.0.${AT[$name]},image=$TMP/$name.bln")
+		siblings+=(--sibling "$name=10.9.0.${AT[$name]},mode=answer,image=$TMP/$name.bln")
 	done
 	check "$1 has the summaries of ${*:2}" icp attach "$1" "${siblings[@]}" \
-		--asker "10.9.0.${AT[$1]}" --stale 10m --mode generic
+		--asker "10.9.0.${AT[$1]}" --stale 10m --confirm never --mode generic
 }
 
 route root mid1 mid2
@@ -219,9 +219,10 @@ hears()
 # Both leaves tell of themselves; the leaves themselves answer mid1. What comes for the
 # switch comes in by its own device, from whatever port.
 hear=0
-check "root has mid1, which leaf1 and leaf2 feed" icp attach root --asker 10.9.0.10 --stale 10m \
+check "root has mid1, which leaf1 and leaf2 feed" icp attach root --asker 10.9.0.10 \
+	--stale 10m --confirm never \
 	--mode generic --feed br0:3131 --kind counting --hash squid --capacity 2000 --fpp 1e-6 \
-	--sibling mid1=10.9.0.11,feeder=10.9.0.21,feeder=10.9.0.22
+	--sibling mid1=10.9.0.11,mode=answer,feeder=10.9.0.21,feeder=10.9.0.22
 wait_for "line of leaf1" hears leaf1
 wait_for "line of leaf2" hears leaf2
 check "what they had before" icp resync root:mid1 http://10.9.0.21:3128 http://10.9.0.22:3128 \

@@ -231,7 +231,7 @@ static void test_gate(void)
 	struct rig rig;
 	u64 now;
 
-	rig_open(&rig, MINUTE_NS, false);
+	rig_open(&rig, (struct gates){ .stale_ns = MINUTE_NS });
 	now = now_ns();
 	result(!is_answered(&rig, ANSWER) && !is_answered(&rig, FED),
 	       "a sibling that was never heard of is not answered for");
@@ -255,6 +255,121 @@ static void test_gate(void)
 	result(sees(&rig, &frame, 0, -1, "stale"), "a stale sibling is not compared with");
 	rig.state->synced_ns[OBSERVE] = now;
 	result(sees(&rig, &frame, OBSERVE, COUNTER(agreed_hits), "fresh"), "a fresh one is");
+	rig_free(&rig);
+}
+
+/* --- the gate of hits ------------------------------------------------------------ */
+
+/* The sibling itself answers: does it count there? */
+static bool says(struct rig *rig, u8 opcode, const char *url, int counter)
+{
+	struct message message = query(false, ANSWER, url);
+	struct frame frame;
+
+	make_answer(&message, opcode, &frame);
+	return sees(rig, &frame, ANSWER, counter, url);
+}
+
+/* A query for what it holds: is it left to the sibling? */
+static bool is_left(struct rig *rig)
+{
+	struct message message = query(false, ANSWER, held);
+	struct frame frame;
+
+	make_frame(&message, &frame);
+	return passes(rig, ANSWER, &frame, COUNTER(confirmed), held);
+}
+
+static void test_hits(void)
+{
+	struct message hit, miss;
+	struct rig rig;
+
+	rig_open(&rig, (struct gates){ .confirm_ns = MINUTE_NS });
+	hit = query(false, ANSWER, held);
+	miss = query(false, ANSWER, absent);
+	result(is_left(&rig), "hits of a sibling that never said one pass");
+	result(answers(&rig, ANSWER, &miss, COUNTER(misses)), "misses do not");
+	result(says(&rig, BALEEN_ICP_MISS, absent, COUNTER(agreed_misses)) && is_left(&rig),
+	       "a miss of its own, which XDP in front of it may have sent, changes nothing");
+	result(says(&rig, BALEEN_ICP_HIT, absent, COUNTER(false_misses)) && is_left(&rig),
+	       "nor a hit that is none of the filter");
+	result(says(&rig, BALEEN_ICP_DENIED, held, -1) && is_left(&rig), "nor that it denies");
+	result(says(&rig, BALEEN_ICP_HIT, held, COUNTER(agreed_hits)) &&
+		       answers(&rig, ANSWER, &hit, COUNTER(hits)),
+	       "a hit of its own does: hits are answered");
+	result(!rig.state->confirmed_ns[FED] && !rig.state->confirmed_ns[N_SIBLINGS + ANSWER],
+	       "of that sibling alone");
+	rig.state->confirmed_ns[ANSWER] = now_ns() - MINUTE_NS / 2;
+	result(answers(&rig, ANSWER, &hit, COUNTER(hits)), "for as long as was said");
+	rig.state->confirmed_ns[ANSWER] = now_ns() - MINUTE_NS - 1000000000;
+	result(is_left(&rig) && answers(&rig, ANSWER, &miss, COUNTER(misses)), "and no longer");
+	rig.state->confirmed_ns[ANSWER] = now_ns();
+	result(says(&rig, BALEEN_ICP_MISS, held, COUNTER(false_hits)) && is_left(&rig),
+	       "until it says miss where the filter says hit");
+	result(says(&rig, BALEEN_ICP_HIT, held, COUNTER(agreed_hits)) &&
+		       answers(&rig, ANSWER, &hit, COUNTER(hits)),
+	       "and again when it says hit");
+	rig_free(&rig);
+}
+
+/* --- times ----------------------------------------------------------------------- */
+
+/* Slot @slot of the block where the time of @held is. */
+static void put_time(const struct rig *rig, u32 n, u32 slot, u32 tag_less, u64 until_s)
+{
+	struct baleen_icp_times times = { 0 };
+	struct baleen_key key;
+	u32 at;
+
+	baleen_squid_key_url(held, strlen(held), &key);
+	at = baleen_icp_times_at(n, key.lo, rig->loaded.config.n_times);
+	times.slot_le[slot] = (u64)((u32)key.hi - tag_less) << 32 | until_s;
+	if (bpf_map_update_elem(rig->loaded.times_fd, &at, &times, BPF_ANY))
+		err(1, "cannot set a time");
+}
+
+static bool is_expired(struct rig *rig)
+{
+	struct message message = query(false, ANSWER, held);
+	struct frame frame;
+
+	make_frame(&message, &frame);
+	return passes(rig, ANSWER, &frame, COUNTER(expired), held);
+}
+
+static void test_times(void)
+{
+	struct message hit = query(false, ANSWER, held), miss = query(false, ANSWER, absent);
+	u64 now_s = now_ns() / 1000000000;
+	struct frame frame;
+	bool right = true;
+	struct rig rig;
+
+	rig_open(&rig, (struct gates){ .has_times = true });
+	result(is_expired(&rig), "a hit of which nobody knows until when it is fresh passes");
+	result(answers(&rig, ANSWER, &miss, COUNTER(misses)), "a miss does not");
+	for (u32 slot = 0; slot < BALEEN_ICP_TIMES; slot++) {
+		put_time(&rig, ANSWER, slot, 0, now_s + 3600);
+		right &= answers(&rig, ANSWER, &hit, COUNTER(hits));
+		put_time(&rig, ANSWER, slot, 1, now_s + 3600);
+		right &= is_expired(&rig);
+	}
+	result(right, "one that is fresh is answered, another of its block is not");
+	put_time(&rig, ANSWER, 0, 0, now_s - 1);
+	result(is_expired(&rig), "one that is stale passes");
+	put_time(&rig, ANSWER, 0, 0, now_s + BALEEN_SQUID_MARGIN_S - 1);
+	result(is_expired(&rig), "and one that is about to be");
+	put_time(&rig, ANSWER, 0, 0, 0);
+	put_time(&rig, CONFIRM, 0, 0, now_s + 3600);
+	result(is_expired(&rig), "and one that another sibling has fresh");
+	hit = query(false, OBSERVE, held);
+	make_answer(&hit, BALEEN_ICP_MISS, &frame);
+	put_time(&rig, OBSERVE, 0, 0, now_s - 1);
+	result(sees(&rig, &frame, OBSERVE, -1, "stale"),
+	       "what the sibling says of one that is stale is not compared");
+	put_time(&rig, OBSERVE, 0, 0, now_s + 3600);
+	result(sees(&rig, &frame, OBSERVE, COUNTER(false_hits), "fresh"), "of a fresh one it is");
 	rig_free(&rig);
 }
 
@@ -327,7 +442,7 @@ static void bench(void)
 	struct message message;
 	struct rig rig;
 
-	rig_open(&rig, 0, false);
+	rig_open(&rig, (struct gates){ 0 });
 	message = query(false, ANSWER, held);
 	message.dport = 53;
 	bench_one(&rig, "for nobody, another port", &message);
@@ -356,7 +471,7 @@ int main(int argc, char **argv)
 	if (argc > 1)
 		errx(2, "usage: icp [bench]");
 	printf("# seed 0x%llx\n", SEED);
-	rig_open(&rig, 0, false);
+	rig_open(&rig, (struct gates){ 0 });
 	for (int is_ip6 = 0; is_ip6 < 2; is_ip6++) {
 		test_edits(&rig, is_ip6, edits, sizeof(edits) / sizeof(edits[0]), false);
 		test_edits(&rig, is_ip6, is_ip6 ? edits6 : edits4,
@@ -374,12 +489,14 @@ int main(int argc, char **argv)
 	test_padding(&rig);
 	test_askers(&rig);
 	rig_free(&rig);
-	rig_open(&rig, 0, true);
+	rig_open(&rig, (struct gates){ .frags = true });
 	printf("# the program for frames of several buffers\n");
 	test_lengths(&rig, false);
 	test_lengths(&rig, true);
 	rig_free(&rig);
 	test_gate();
+	test_hits();
+	test_times();
 	printf("1..%u\n", tap_n);
 	return !!tap_failed;
 }

@@ -5,6 +5,7 @@
  */
 #include <linux/bpf.h>
 #include <stdbool.h>
+#include <time.h>
 
 #include "icp_live.h"
 
@@ -122,6 +123,102 @@ static void many_lines(struct live *live)
 		right &= both_have(live, &key, i & 1, i & 1);
 	}
 	result(right, WORLD, "5,000 objects came and every other one went");
+}
+
+/* --- times --- */
+
+/* Until when sibling @n has the object fresh; 0: it does not say. */
+static u32 until_of(const struct live *live, u32 n, const struct baleen_key *key)
+{
+	u32 at = baleen_icp_times_at(n, key->lo, N_TIMES), until = 0;
+	struct baleen_icp_times times;
+
+	if (bpf_map_lookup_elem(live->loaded.times_fd, &at, &times))
+		err(1, "cannot read times");
+	for (u32 i = 0; i < BALEEN_ICP_TIMES; i++)
+		if ((u32)(baleen_le64(times.slot_le[i]) >> 32) == (u32)key->hi)
+			until = (u32)baleen_le64(times.slot_le[i]);
+	return until;
+}
+
+static u32 now_s(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec;
+}
+
+/* A line of @key with these dates, as Squid prints them; then: for how long is it fresh? The
+ * clock may tick meanwhile.
+ */
+static bool is_fresh_for(const struct live *live, const struct baleen_key *key, s64 date,
+			 s64 modified, s64 expires, u32 want_s)
+{
+	struct sender from = { FEEDER(1), 1001, 3 };
+	u32 before_s = now_s(), until_s;
+	char line[200];
+
+	snprintf(
+		line, sizeof(line),
+		"1700000000.123 SWAPOUT 00 0000001A %016llX%016llX %4d %9lld %9lld %9lld text/plain "
+		"5/5 GET http://h/\n",
+		(unsigned long long)key->hi, (unsigned long long)key->lo, 200, (long long)date,
+		(long long)modified, (long long)expires);
+	send_line(live, &from, line);
+	until_s = until_of(live, 0, key);
+	if (until_of(live, 1, key) - until_s > 1)
+		return false;
+	return want_s ? until_s >= before_s + want_s && until_s <= now_s() + want_s : !until_s;
+}
+
+static void dates_are_kept(struct live *live)
+{
+	static const struct {
+		s64 date, modified, expires;
+		u32 want_s;
+		const char *what;
+	} cases[] = {
+		{ 1700000000, 1690000000, 1700003600, 3600, "a date of expiry" },
+		{ 1700000000, -1, 1700003600, 3600, "without having been modified" },
+		{ -1, -1, 1700003600, 3600, "without any other" },
+		{ 1700000000, 900000000, 1700003600, 3600, "modified before 2001" },
+		{ 1700000000, 100000000, 1700000001, 1, "soon" },
+		{ 1700000000, 1699990000, 1700000000, 0, "stale already" },
+		{ 1700000000, 1699990000, 0, 0, "stale since 1970" },
+		{ 1700000000, 1699990000, -1, 1000, "a tenth of its age" },
+		{ 1700000000, 1000000000, -1, 86400, "of an old one a day" },
+		{ 1699999500, 1699990000, -1, 450, "less what has passed" },
+		{ 1600000000, 1599990000, -1, 0, "which may be all" },
+		{ 1700000000, 1700000000, -1, 0, "modified now" },
+		{ 1700000000, 1800000000, -1, 0, "modified in the future" },
+		{ 1700000000, -1, -1, 0, "nothing known" },
+		{ 1700000000, 0, -1, 0, "modified in 1970" },
+		{ 1700000000, -1, 9999999999, 1u << 30, "for ever" },
+	};
+
+	for (u32 i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		result(is_fresh_for(live, &example, cases[i].date, cases[i].modified,
+				    cases[i].expires, cases[i].want_s),
+		       "dates", cases[i].what);
+}
+
+/* A full block forgets what is stale first. */
+static void blocks_get_full(struct live *live)
+{
+	struct baleen_key key = { .domain = BALEEN_TUPLE, .lo = 1 };
+	bool right = true;
+
+	for (u32 i = 0; i <= BALEEN_ICP_TIMES; i++) {
+		key.hi = i + 1;
+		right &= is_fresh_for(live, &key, 1700000000, -1, 1700001000 + 100 * (i ? i : 9),
+				      1000 + 100 * (i ? i : 9));
+	}
+	for (u32 i = 0; i <= BALEEN_ICP_TIMES; i++) {
+		key.hi = i + 1;
+		right &= !!until_of(live, 0, &key) == (i != 1);
+	}
+	result(right, "dates", "a full block forgets what is stale first");
 }
 
 /* No letter, digit, space, sign or dot is a bell. */
@@ -334,6 +431,8 @@ int main(void)
 	events_are_recorded(&live);
 	what_finds_no_room_is_counted(&live);
 	bad_batches_are_refused(&live);
+	dates_are_kept(&live);
+	blocks_get_full(&live);
 	live_close(&live);
 	each_kind_is_fed(BALEEN_KIND_COUNTING, BALEEN_HASH_BLOCKED, "counting, blocked");
 	each_kind_is_fed(BALEEN_KIND_COUNTING, BALEEN_HASH_KEYED, "counting, keyed");

@@ -23,6 +23,7 @@
 
 #define SEED 0x69637066656564ull
 #define FEED_PORT 4000
+#define N_TIMES 16
 #define MAPPED 0xffff00000000ull
 
 /* Addresses of the feeders: 10.0.0.1, 10.0.0.2. */
@@ -135,6 +136,7 @@ static inline void live_open(struct live *live, const struct baleen_image *image
 	config->feed_port = FEED_PORT;
 	strcpy(config->feed_device, "feed");
 	config->n_feeders = 2;
+	config->n_times = N_TIMES;
 	config->feeder[0] = (struct baleen_icp_feeder){ 0, MAPPED | FEEDER(0), 1, 0 };
 	config->feeder[1] =
 		(struct baleen_icp_feeder){ 0, MAPPED | FEEDER(1), (1u << n_siblings) - 1, 0 };

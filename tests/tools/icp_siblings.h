@@ -23,6 +23,7 @@ static const char *const names[N_COUNTERS + 1] = {
 	[COUNTER(hits)] = "hits",
 	[COUNTER(misses)] = "misses",
 	[COUNTER(confirmed)] = "confirmed",
+	[COUNTER(expired)] = "expired",
 	[COUNTER(observed)] = "observed",
 	[COUNTER(stale)] = "stale",
 	[COUNTER(strangers)] = "strangers",
@@ -88,18 +89,34 @@ static inline void set_sibling(struct baleen_icp_sibling *sibling, const char *a
 	sibling->feeders = which == FED ? 3 : 0;
 }
 
-static inline void rig_open(struct rig *rig, u64 stale_ns, bool frags)
+/**
+ * struct gates - what lets a query by
+ * @stale_ns: as of struct baleen_icp_config
+ * @confirm_ns: as there
+ * @has_times: of each sibling
+ * @frags: as of struct baleen_icp_config
+ */
+struct gates {
+	u64 stale_ns;
+	u64 confirm_ns;
+	bool has_times;
+	bool frags;
+};
+
+static inline void rig_open(struct rig *rig, struct gates gates)
 {
 	static const struct baleen_table table = { .kind = BALEEN_KIND_CUCKOO,
 						   .slot_bits = 64,
 						   .n_buckets = 1024 };
 	struct baleen_icp_config config = {
 		.version = BALEEN_ICP_CONFIG_VERSION,
-		.stale_ns = stale_ns,
+		.stale_ns = gates.stale_ns,
+		.confirm_ns = gates.confirm_ns,
 		.n_siblings = 2 * N_SIBLINGS,
 		.n_feeders = 2,
 		.port = 3130,
-		.frags = frags,
+		.n_times = 64,
+		.frags = gates.frags,
 	};
 
 	memset(rig, 0, sizeof(*rig));
@@ -108,6 +125,7 @@ static inline void rig_open(struct rig *rig, u64 stale_ns, bool frags)
 		set_sibling(&config.sibling[N_SIBLINGS + i], sibling6[i], i);
 	}
 	for (u32 i = 0; i < config.n_siblings; i++) {
+		config.sibling[i].has_times = gates.has_times;
 		filter_make(&table, &rig->filter[i]);
 		filter_add_url(&rig->filter[i], held);
 		for (u32 n = 0; n <= BALEEN_ICP_MAX_URL; n += 2) {

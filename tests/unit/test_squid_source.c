@@ -68,9 +68,9 @@ static const struct refusal {
 	const char *reason;
 } refusals[] = {
 	{ BALEEN_SQUID_FROM_ANY, "", "empty" },
-	{ BALEEN_SQUID_FROM_ANY, "<html>\n", "neither a cache digest" },
-	{ BALEEN_SQUID_FROM_ANY, "http://h/\n", "neither a cache digest" },
-	{ BALEEN_SQUID_FROM_ANY, "KE", "neither a cache digest" },
+	{ BALEEN_SQUID_FROM_ANY, "<html>\n", "nor a cache digest" },
+	{ BALEEN_SQUID_FROM_ANY, "http://h/\n", "nor a cache digest" },
+	{ BALEEN_SQUID_FROM_ANY, "KE", "nor a cache digest" },
 	{ BALEEN_SQUID_FROM_ANY, "KEY x\n", ":1: no line of Squid's list" },
 	{ BALEEN_SQUID_FROM_DIGEST, "", "shorter than the head" },
 	{ BALEEN_SQUID_FROM_DIGEST, OUT(KEY_A) OUT(KEY_B), "newer version" },
@@ -144,6 +144,161 @@ static void test_cut_objects(void **state)
 			baleen_squid_source_free(&source);
 		}
 	}
+}
+
+/* --- swap.state ------------------------------------------------------------------ */
+
+#define SWAP_BYTES 72
+
+static const u8 bytes_a[16] = { 0x27, 0x1b, 0x10, 0xfa, 0x47, 0xf7, 0x27, 0x04,
+				0xcf, 0x53, 0xf2, 0xc5, 0xea, 0xcd, 0x81, 0xb0 };
+static const u8 bytes_b[16] = { 0xbc, 0x80, 0x37, 0x72, 0x23, 0x11, 0x22, 0xe1,
+				0x30, 0x7b, 0x15, 0x2d, 0x75, 0xdb, 0x17, 0x74 };
+
+/* The sum of 24 bits with end-around carry, one bit at a time. */
+static void put_sum(u8 *at, u64 a, u64 b, u64 c)
+{
+	const u64 words[] = { a, b, c };
+	u32 sum = 0;
+
+	for (u32 i = 0; i < 3; i++)
+		for (u32 bit = 0; bit < 32; bit++)
+			if (words[i] >> bit & 1) {
+				sum += 1u << bit % 24;
+				sum = (sum & 0xffffff) + (sum >> 24);
+			}
+	for (u32 i = 0; i < 3; i++)
+		at[i] = ~sum >> 8 * i;
+}
+
+static u8 *put_header(u8 *at, u32 version, u32 record_bytes)
+{
+	memset(at, 0, SWAP_BYTES);
+	at[0] = 3;
+	put_sum(at + 1, version, record_bytes, 0);
+	memcpy(at + 4, &version, 4);
+	memcpy(at + 8, &record_bytes, 4);
+	return at + SWAP_BYTES;
+}
+
+static u8 *put_swap(u8 *at, u8 op, u32 file, u64 n_bytes, u16 flags, const u8 *key)
+{
+	memset(at, 0xff, SWAP_BYTES);
+	at[0] = op;
+	put_sum(at + 1, file, n_bytes >> 32, n_bytes & 0xffffffff);
+	memcpy(at + 4, &file, 4);
+	memcpy(at + 40, &n_bytes, 8);
+	memcpy(at + 50, &flags, 2);
+	memcpy(at + 52, key, 16);
+	return at + SWAP_BYTES;
+}
+
+static void refuse_swap(const u8 *bytes, const u8 *end, const char *reason)
+{
+	refuse((const char *)bytes, end - bytes, BALEEN_SQUID_FROM_SWAP, reason);
+}
+
+static struct baleen_squid_source read_swap(const u8 *bytes, const u8 *end)
+{
+	struct baleen_squid_source source;
+
+	assert_int_equal(read_bytes((const char *)bytes, end - bytes, BALEEN_SQUID_FROM_ANY,
+				    &source, NULL),
+			 0);
+	assert_int_equal(source.from, BALEEN_SQUID_FROM_SWAP);
+	return source;
+}
+
+static void test_refused_swap(void **state)
+{
+	u8 bytes[4 * SWAP_BYTES], *end, *last;
+
+	end = put_header(bytes, 2, SWAP_BYTES);
+	refuse_swap(bytes, bytes, "record 0: shorter than its header");
+	refuse_swap(bytes, end - 1, "record 0: shorter than its header");
+	bytes[1]++;
+	refuse_swap(bytes, end, "record 0: no swap.state");
+	put_header(bytes, 3, SWAP_BYTES);
+	refuse_swap(bytes, end, "record 0: a swap.state of another version");
+	put_header(bytes, 2, 64);
+	refuse_swap(bytes, end, "record 0: a swap.state of another version");
+	/* Of a machine of the other byte order. */
+	put_header(bytes, 0x02000000, 0x48000000);
+	refuse_swap(bytes, end, "record 0: a swap.state of another version");
+	put_header(bytes, 2, SWAP_BYTES);
+	last = put_swap(end, 1, 7, 353, 0x440, bytes_a);
+	end = put_swap(last, 1, 8, 353, 0x440, bytes_b);
+	for (u32 i = 1; i < 8; i++) {
+		last[i] ^= 0x10;
+		refuse_swap(bytes, end, "record 2: a damaged record");
+		last[i] ^= 0x10;
+	}
+	for (u32 op = 0; op < 256; op++) {
+		last[0] = op;
+		if (op != 1 && op != 2)
+			refuse_swap(bytes, end, "record 2: a damaged record");
+	}
+}
+
+/* As Squid 5.7 writes it: the first records of a lab. */
+static void test_real_swap(void **state)
+{
+	static const u8 header[] = { 3, 0xb5, 0xff, 0xff, 2, 0, 0, 0, 0x48, 0, 0, 0 };
+	static const u8 first[] = { 1, 0x9e, 0xfe, 0xff };
+	u8 bytes[2 * SWAP_BYTES], *end = put_header(bytes, 2, SWAP_BYTES);
+
+	assert_memory_equal(bytes, header, sizeof(header));
+	put_swap(end, 1, 0, 353, 0x440, bytes_a);
+	assert_memory_equal(end, first, sizeof(first));
+}
+
+static void test_swap(void **state)
+{
+	u8 bytes[8 * SWAP_BYTES], *end = put_header(bytes, 2, SWAP_BYTES);
+	struct baleen_squid_source source;
+	char text[BALEEN_SQUID_SOURCE_TEXT];
+
+	end = put_swap(end, 1, 0, 353, 0x440, bytes_a);
+	end = put_swap(end, 2, 0, 353, 0x440, bytes_a);
+	end = put_swap(end, 1, 0xfffffe, 0x123456789abcdefull, 0x440, bytes_b);
+	end = put_swap(end, 1, 1, 353, 0x448, bytes_a);
+	end = put_swap(end, 1, 2, 353, 0x4c0, bytes_a);
+	for (u32 cut = 0; cut < SWAP_BYTES; cut++) {
+		source = read_swap(bytes, end - cut);
+		assert_int_equal(source.set.n, 1);
+		assert_true(source.set.object[0].hi == HI_B);
+		assert_int_equal(source.swap.n_added, 2);
+		assert_int_equal(source.swap.n_deleted, 1);
+		assert_int_equal(source.swap.n_others, cut ? 1 : 2);
+		assert_int_equal(source.swap.is_torn, cut != 0);
+		baleen_squid_source_free(&source);
+	}
+	end = put_swap(end, 1, 3, 353, 0x440, bytes_a);
+	source = read_swap(bytes, end - 1);
+	assert_string_equal(baleen_squid_source_text(&source, text),
+			    "1 object of swap.state, 2 in, 1 out; its last record is cut off");
+	baleen_squid_source_free(&source);
+}
+
+/* More records than are read at a time. */
+static void test_long_swap(void **state)
+{
+	u32 n = 10000;
+	u8 *bytes = malloc((n + 1) * SWAP_BYTES), *end = put_header(bytes, 2, SWAP_BYTES);
+	struct baleen_squid_source source;
+	u8 key[16] = { 1 };
+
+	for (u32 i = 0; i < n; i++) {
+		memcpy(key + 8, &i, 4);
+		end = put_swap(end, 1, i, i + 1, 0x440, key);
+	}
+	source = read_swap(bytes, end);
+	assert_int_equal(source.set.n, n);
+	assert_int_equal(source.swap.n_added, n);
+	baleen_squid_source_free(&source);
+	bytes[9000 * SWAP_BYTES + 1]++;
+	refuse_swap(bytes, end, "record 9000: a damaged record");
+	free(bytes);
 }
 
 /* --- what is in ------------------------------------------------------------------ */
@@ -250,7 +405,7 @@ static void test_set(void **state)
 						what < 7 ? BALEEN_STORE_DELETE :
 							   BALEEN_STORE_OTHER;
 
-		assert_int_equal(baleen_squid_set_put(&set, key % 3, key, event), 0);
+		assert_int_equal(baleen_squid_set_put(&set, key % 3, key, event, 0), 0);
 		if (event != BALEEN_STORE_OTHER)
 			is_in[key] = event == BALEEN_STORE_INSERT;
 	}
@@ -281,9 +436,11 @@ static void test_set(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_refused),	    cmocka_unit_test(test_refused_names),
-		cmocka_unit_test(test_cut_objects), cmocka_unit_test(test_objects),
-		cmocka_unit_test(test_log),	    cmocka_unit_test(test_text),
+		cmocka_unit_test(test_refused),	     cmocka_unit_test(test_refused_names),
+		cmocka_unit_test(test_cut_objects),  cmocka_unit_test(test_objects),
+		cmocka_unit_test(test_refused_swap), cmocka_unit_test(test_real_swap),
+		cmocka_unit_test(test_swap),	     cmocka_unit_test(test_long_swap),
+		cmocka_unit_test(test_log),	     cmocka_unit_test(test_text),
 		cmocka_unit_test(test_set),
 	};
 

@@ -146,14 +146,14 @@ prints "none is gone" "" baleen icp detach --gone
 # --- one that is fed where it is asked ---
 
 expect "attach" 0 "veth-b: attached, generic: degraded, behind the driver, port 3130, fed at veth-b:3131
-  s            10.66.0.2, answer: 0 entries, cuckoo, false positive rate 0, 10.7 MB; fed by 10.66.0.2" \
+  s            10.66.0.2, confirm: 0 entries, cuckoo, false positive rate 0, 10.7 MB; fed by 10.66.0.2" \
 	"$VETH
 baleen: warning: veth-b:s starts empty: what its cache has already is a miss, until 'baleen icp resync'" \
 	baleen icp attach veth-b "${FED[@]}"
 is "it is in force" "$(status .state .enforced .mode .generation .feed.device .feed.attached)" \
 	"attached true generic 0 veth-b true"
 is "its sibling" "$(status .siblings[0].{name,address,mode,feeders[0],entries,fresh,synced_ms})" \
-	"s 10.66.0.2 answer 10.66.0.2 0 false null"
+	"s 10.66.0.2 confirm 10.66.0.2 0 false null"
 is "its feeder" "$(status .feeders[0].{address,heard_ms,inserts,lost})" "10.66.0.2 null 0 0"
 refuses "a second one" "veth-b answers ICP already: 'baleen icp detach veth-b' takes it off, \
 'baleen icp resync' changes a filter" baleen icp attach veth-b "${FED[@]}"
@@ -185,7 +185,7 @@ nothing "detach"
 # --- all that there is: two siblings, a feed on lo, one observed ---
 
 ALL=(veth-b --sibling "s=10.66.0.2,mode=observe,image=counting.bln,feeder=10.66.0.2"
-	--sibling "t=fd66::2,mode=confirm,image=classic.bln" --sibling "p=10.66.0.9,image=urls.txt"
+	--sibling "t=fd66::2,mode=confirm,image=classic.bln" --sibling "p=10.66.0.9,mode=answer,image=urls.txt"
 	--asker "10.66.0.0/24,fd66::/64" --feed lo:3131 --stale never --port 3133)
 
 check "attach all" baleen icp attach "${ALL[@]}" -j

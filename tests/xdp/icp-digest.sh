@@ -84,7 +84,8 @@ ip -n "$A" neigh replace 10.66.0.9 lladdr "$(mac "$B" veth-b)" dev veth-a nud pe
 # attach STALE: without a feeder, and with a set to begin with
 attach()
 {
-	check "attach, stale after $1" baleen icp attach veth-b --sibling s=10.66.0.9,image=first.bln \
+	check "attach, stale after $1" baleen icp attach veth-b --confirm never \
+		--sibling s=10.66.0.9,mode=answer,image=first.bln \
 		--asker 10.66.0.0/24 --stale "$1"
 }
 

@@ -87,8 +87,8 @@ ip -n "$A" neigh replace 10.66.0.9 lladdr "$(mac "$B" veth-b)" dev veth-a nud pe
 attach()
 {
 	check "attach: $1, feed $FEED" baleen icp attach veth-b \
-		--sibling "a=$TARGET$2" --asker 10.66.0.0/24 --feed "$FEED" --kind "$1" \
-		--capacity 20k --stale never
+		--sibling "a=$TARGET,mode=answer$2" --asker 10.66.0.0/24 --feed "$FEED" --kind "$1" \
+		--capacity 20k --stale never --confirm never
 }
 
 detach() { check "detach" baleen icp detach veth-b; }

@@ -47,7 +47,8 @@ n_hits() { in_ns "$A" "$ASK" -w 64 -t 2000 10.66.0.9 <stay.txt | grep -c '^HIT';
 # start KIND OPTION...: attached with too little room, and a store that feeds it
 start()
 {
-	check "$1: attach" baleen icp attach veth-b --sibling a=10.66.0.9,feeder=10.66.0.1 \
+	check "$1: attach" baleen icp attach veth-b \
+		--sibling a=10.66.0.9,mode=answer,feeder=10.66.0.1 --confirm never \
 		--asker 10.66.0.0/24 --feed 3131 --stale never --capacity 100 "${@:2}"
 	nsenter --net="/run/netns/$A" -- "$PLAY" -s "$N_STAY" -a 10.66.0.1 -r 2000 10.66.0.2 keys \
 		>play 2>play.err &

@@ -12,6 +12,8 @@ static const struct command *const verbs[] = {
 	&icp_seed_command,
 	&icp_resync_command,
 	&icp_serve_command,
+	&icp_ask_command,
+	&icp_demo_command,
 	NULL,
 };
 /* clang-format on */

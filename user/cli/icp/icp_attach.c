@@ -7,12 +7,14 @@
 #include "cli/icp/icp_verbs.h"
 #include "cli/icp/icp_words.h"
 #include "cli/open/filter_ref.h"
+#include "filter/kind.h"
 #include "key/key_text.h"
 #include "util/duration.h"
 #include "util/number.h"
 #include "util/signals.h"
 
 #define DEFAULT_STALE_MS 30000
+#define DEFAULT_CONFIRM_MS 1000
 #define DEFAULT_CAPACITY 1000000
 #define DEFAULT_FPP 0.001
 
@@ -22,6 +24,8 @@
  * @words: siblings, askers, feed
  * @lists: what filters are built without an image
  * @stale_ms: silence after which a sibling's queries pass; 0: never
+ * @confirm_ms: mode answer: time after a hit of the sibling itself in which hits are
+ *              answered; 0: always
  * @mode: XDP mode
  * @json: report as JSON
  * @ref: an image that was read, of each sibling
@@ -33,6 +37,7 @@ struct attach {
 	struct icp_words words;
 	struct list_options lists;
 	u64 stale_ms;
+	u64 confirm_ms;
 	u32 mode; /* enum baleen_mode */
 	bool json;
 	struct filter_ref ref[BALEEN_ICP_MAX_SIBLINGS];
@@ -42,7 +47,7 @@ struct attach {
 
 /* --- options --------------------------------------------------------------- */
 
-static int parse_stale(const struct option_use *use)
+static int parse_span(const struct option_use *use)
 {
 	u64 *ms = use->to;
 
@@ -127,6 +132,16 @@ static int make_empty(const struct list_options *lists, struct baleen_filter *fi
 	return err ? EXIT_FAILED : 0;
 }
 
+/* Objects that a filter has room for; one that is never full has what it was made for. */
+static u64 room_of(const struct baleen_filter *filter, const struct list_options *lists)
+{
+	const struct baleen_table *table = &filter->image.table[BALEEN_TUPLE];
+	const struct baleen_kind_ops *ops = baleen_kind_ops(table->kind);
+	u64 room = ops->capacity ? ops->capacity(table) : lists->build.capacity;
+
+	return room > filter->image.n_entries ? room : filter->image.n_entries;
+}
+
 static int open_filter(struct attach *attach, u32 n)
 {
 	const struct baleen_icp_sibling *sibling = &attach->words.config.sibling[n];
@@ -137,14 +152,17 @@ static int open_filter(struct attach *attach, u32 n)
 
 	if (sibling->feeders)
 		shape_fed(&attach->lists, &lists);
-	if (!attach->words.image[n]) {
-		plan->filter[n] = &attach->empty[n];
-		return make_empty(&lists, &attach->empty[n], sibling->name);
-	}
-	err = filter_ref_open(&attach->ref[n], attach->words.image[n], &lists);
+	plan->filter[n] = attach->words.image[n] ? &attach->ref[n].filter : &attach->empty[n];
+	if (!attach->words.image[n])
+		err = make_empty(&lists, &attach->empty[n], sibling->name);
+	else
+		err = filter_ref_open(&attach->ref[n], attach->words.image[n], &lists);
 	if (err)
 		return err;
-	plan->filter[n] = &attach->ref[n].filter;
+	if (sibling->mode != BALEEN_ICP_CONFIRM)
+		plan->n_objects += room_of(plan->filter[n], &lists);
+	if (!attach->words.image[n])
+		return 0;
 	plan->has_content |= 1u << n;
 	if (baleen_icp_check(&plan->filter[n]->image, sibling->feeders, &error))
 		return complain("%s: %s", attach->words.image[n], error.text);
@@ -208,6 +226,7 @@ static int report_json(const struct attach *attach, const struct baleen_icp_repo
 					      "port", config->feed_port) :
 				    json_null());
 	json_object_set_new(json, "stale_ms", json_integer(attach->stale_ms));
+	json_object_set_new(json, "confirm_ms", json_integer(attach->confirm_ms));
 	json_object_set_new(json, "siblings", siblings);
 	json_object_set_new(json, "failed", failed);
 	return print_json(json);
@@ -291,6 +310,7 @@ static int attach_plan(struct attach *attach)
 
 	plan->config = attach->words.config;
 	plan->config.stale_ns = attach->stale_ms * 1000000;
+	plan->config.confirm_ns = attach->confirm_ms * 1000000;
 	plan->device = attach->device;
 	plan->feed_device = attach->words.feed_device[0] ? attach->words.feed_device : NULL;
 	plan->asker = attach->words.asker;
@@ -337,6 +357,7 @@ static int run(int argc, char **argv)
 {
 	static struct attach attach = {
 		.stale_ms = DEFAULT_STALE_MS,
+		.confirm_ms = DEFAULT_CONFIRM_MS,
 		.words.config.port = BALEEN_ICP_PORT,
 	};
 	int err;
@@ -356,18 +377,21 @@ static int run(int argc, char **argv)
 
 static const struct option_spec options[] = {
 	VALUE("sibling", 0, "SIBLING", icp_words_sibling, attach, words,
-	      "NAME=ADDRESS, and with commas between: mode=answer (default); mode=confirm: misses "
-	      "only, hits are left to the cache; mode=observe: nothing, and its answers are "
-	      "compared; image=IMAGE: what it holds, keyed by squid, or a list of URLs; "
+	      "NAME=ADDRESS, and with commas between: mode=confirm (default): misses are answered, "
+	      "hits are left to the cache; mode=answer: hits, too, while the cache confirms some; "
+	      "mode=observe: nothing, and its answers are compared; image=IMAGE: what it holds, keyed by squid, or a list of URLs; "
 	      "feeder=ADDRESS: who sends its store.log, up to 16 in all"),
 	VALUE("asker", 0, "PREFIX", icp_words_asker, attach, words,
 	      "who may ask, with commas between or given again"),
 	VALUE("port", 0, "PORT", icp_words_port, attach, words, "of the queries (3130)"),
 	VALUE("feed", 0, "FEED", icp_words_feed, attach, words,
 	      "[DEV:]PORT: where store.log comes in over UDP, if not by DEV"),
-	VALUE("stale", 0, "SPAN", parse_stale, attach, stale_ms,
+	VALUE("stale", 0, "SPAN", parse_span, attach, stale_ms,
 	      "without a word of a sibling for so long its queries pass, so that a dead one is not "
 	      "answered for (30s); or never"),
+	VALUE("confirm", 0, "SPAN", parse_span, attach, confirm_ms,
+	      "mode=answer: without a hit of the cache itself for so long hits are left to it, so "
+	      "that nobody waits for one that hangs (1s); or never: for trials"),
 	VALUE("kind", 0, "K", list_kind, attach, lists,
 	      "of a fed filter without an image: cuckoo (default), or counting, the only one for "
 	      "several feeders of a sibling",

@@ -24,17 +24,12 @@ static const struct counter answered[] = {
 };
 
 static const struct counter passed[] = {
-	SIBLING(confirmed, "hits to confirm"),
-	SIBLING(observed, "observed"),
-	SIBLING(stale, "stale"),
-	SIBLING(strangers, "strangers"),
-	SIBLING(fragments, "fragments"),
-	SIBLING(too_long, "too long"),
-	SIBLING(malformed, "malformed"),
-	SIBLING(other_opcodes, "no queries"),
-	SIBLING(with_options, "with options"),
-	SIBLING(odd_urls, "odd URLs"),
-	SIBLING(failed, "failed"),
+	SIBLING(confirmed, "hits to confirm"), SIBLING(expired, "hits not known to be fresh"),
+	SIBLING(observed, "observed"),	       SIBLING(stale, "stale"),
+	SIBLING(strangers, "strangers"),       SIBLING(fragments, "fragments"),
+	SIBLING(too_long, "too long"),	       SIBLING(malformed, "malformed"),
+	SIBLING(other_opcodes, "no queries"),  SIBLING(with_options, "with options"),
+	SIBLING(odd_urls, "odd URLs"),	       SIBLING(failed, "failed"),
 };
 
 static const struct counter agreed[] = {
@@ -103,8 +98,7 @@ void print_icp_sibling(const struct baleen_icp_sibling_stats *stats, bool is_fed
 {
 	print("        answered:", stats, answered, N(answered), is_observed ? 0 : N(answered));
 	print("        passed:", stats, passed, N(passed), 0);
-	if (is_observed)
-		print("        agreed:", stats, agreed, N(agreed), 2);
+	print("        agreed:", stats, agreed, N(agreed), is_observed ? 2 : 0);
 	if (is_fed)
 		print("        told:", stats, changed, N(changed), 2);
 }

@@ -119,8 +119,66 @@ static int resync_once(const struct options *options)
 	return err ? EXIT_FAILED : EXIT_DONE;
 }
 
-/* Until the next round is due; true when a signal came first. It stays pending. */
-static bool wait_until(u64 due_ms)
+/* How often the answers of the cache are looked at between two rounds. */
+#define LOOK_MS 1000
+
+/* A source that does not have what is wrong is not read all the time. */
+#define LEAST_MS 5000
+
+/* False hits of the cache before a round comes at once, and at least this share of its answers
+ * to hits: a cache that was emptied has all of them false, an old filter a few.
+ */
+#define MANY_FALSE 8
+#define FALSE_SHARE 4
+
+/**
+ * struct answers - how the cache answered what the filter has, so far
+ * @right: it said hit
+ * @wrong: it said miss
+ */
+struct answers {
+	u64 right;
+	u64 wrong;
+};
+
+/* Zeros when there is no such instance: the next round says why. */
+static struct answers look(const struct options *options)
+{
+	struct answers answers = { 0 };
+	struct baleen_icp_stats stats;
+	struct baleen_error error;
+	struct baleen_icp icp;
+	int n;
+
+	if (baleen_icp_open(&icp, options->device, false, &error))
+		return answers;
+	n = baleen_icp_sibling(&icp, options->resync.sibling);
+	if (n >= 0 && !baleen_icp_stats(&icp, &stats, &error)) {
+		answers.right = stats.sibling[n].agreed_hits;
+		answers.wrong = stats.sibling[n].false_hits;
+	}
+	baleen_icp_close(&icp);
+	return answers;
+}
+
+/* Was the filter wrong too often since then? */
+static bool has_drifted(const struct options *options, const struct answers *then)
+{
+	struct answers now = look(options);
+	u64 wrong = now.wrong > then->wrong ? now.wrong - then->wrong : 0;
+	u64 right = now.right > then->right ? now.right - then->right : 0;
+	char count[NUMBER_TEXT];
+
+	if (wrong < MANY_FALSE || wrong * FALSE_SHARE < wrong + right)
+		return false;
+	complain("%s:%s: its cache said miss to %s of %llu hits of the filter: was it emptied?",
+		 options->device, options->resync.sibling, format_count(wrong, count),
+		 (unsigned long long)(wrong + right));
+	return true;
+}
+
+/* Until this time; true when a signal came first. It stays pending. */
+static bool pause_until(u64 due_ms)
 {
 	struct timespec pause;
 	u64 now_ms = baleen_monotonic_ms(), left_ms = due_ms > now_ms ? due_ms - now_ms : 0;
@@ -133,6 +191,21 @@ static bool wait_until(u64 due_ms)
 	return sigtimedwait(&held, NULL, &pause) >= 0;
 }
 
+/* Until the next round is due, or the filter is wrong too often; true when a signal came first. */
+static bool wait_until(const struct options *options, u64 due_ms)
+{
+	struct answers then = look(options);
+	u64 now_ms, begun_ms = baleen_monotonic_ms();
+
+	while ((now_ms = baleen_monotonic_ms()) < due_ms) {
+		if (pause_until(due_ms - now_ms < LOOK_MS ? due_ms : now_ms + LOOK_MS))
+			return true;
+		if (baleen_monotonic_ms() - begun_ms >= LEAST_MS && has_drifted(options, &then))
+			break;
+	}
+	return baleen_signals_came();
+}
+
 /* A round that fails says so, and the next one comes: a Squid that is started again must
  * not need this to be started again.
  */
@@ -141,13 +214,16 @@ static int resync_on(const struct options *options)
 	u64 due_ms = baleen_monotonic_ms();
 
 	do {
+		/* One that came at once is the first of the rounds that follow. */
+		if (baleen_monotonic_ms() < due_ms)
+			due_ms = baleen_monotonic_ms();
 		resync_once(options);
 		if (finish_output(EXIT_DONE))
 			return EXIT_FAILED;
 		due_ms += options->every_ms;
 		if (due_ms < baleen_monotonic_ms())
 			due_ms = baleen_monotonic_ms();
-	} while (!wait_until(due_ms));
+	} while (!wait_until(options, due_ms));
 	return EXIT_DONE;
 }
 
@@ -222,9 +298,10 @@ static const struct option_spec table[] = {
 	VALUE("from", 0, "KIND", parse_squid_source, options, resync.read.from,
 	      "what the source is; by default its content says so, and a URL without a path needs "
 	      "it",
-	      .words = "digest log objects"),
+	      .words = "swap digest log objects"),
 	VALUE("every", 0, "TIME", parse_every, options, every_ms,
-	      "again and again, until a signal; a round that fails says so and the next one comes"),
+	      "again and again, until a signal; a round that fails says so and the next one comes; "
+	      "at once when the cache says miss to many hits of the filter"),
 	VALUE("capacity", 0, "N", parse_capacity, options, resync.capacity,
 	      "room for so many objects; by default as before, if that is enough"),
 	FLAG("json", 'j', options, json, "an object; with --every one a line"),
@@ -237,8 +314,8 @@ const struct command icp_resync_command = {
 	.help = "Makes the live filter of a sibling anew, of what its cache says that it holds, and\n"
 		"puts it in the place of the old one: what the feed says meanwhile is in it, and no\n"
 		"query waits. Says how far the old one had drifted. What fails leaves that in force.\n\n"
-		"SOURCE is a file, or the URL of a Squid (http://HOST:3128): its objects, its digest,\n"
-		"or its store.log. A filter that is fed needs keys, which digests do not have. A parent\n"
+		"SOURCE is a file, swap.state of the cache_dir or store.log, or the URL of a Squid\n"
+		"(http://HOST:3128): its objects, or its digest. A filter that is fed needs keys, which digests do not have. A parent\n"
 		"of several feeders needs a source of each.\n",
 	.options = table,
 	.asks = { 1, INT_MAX, "whose filter? DEV:NAME is missing" },

@@ -245,9 +245,9 @@ static int run(int argc, char **argv)
 
 static const struct option_spec options[] = {
 	VALUE("from", 0, "WHAT", parse_squid_source, seed, from,
-	      "every SOURCE is a digest, a log (store.log) or objects (Squid's list of them), "
-	      "whatever it looks like",
-	      .words = "digest log objects"),
+	      "every SOURCE is swap (swap.state), a digest, a log (store.log) or objects (Squid's "
+	      "list of them), whatever it looks like",
+	      .words = "swap digest log objects"),
 	{ .table = shape_option_table,
 	  .at = offsetof(struct seed, options),
 	  .help = "  --capacity N     leave room for N objects; twice as many as there are by default\n"
@@ -267,8 +267,8 @@ const struct command icp_seed_command = {
 	.name = "icp seed",
 	.synopsis = "-o IMAGE [OPTION...] SOURCE...",
 	.help = "Makes an image of what caches hold: each SOURCE is a file or a URL, '-' is standard\n"
-		"input, of one cache on its own: its cache digest, its store.log since the cache was\n"
-		"empty, or Squid's list of its objects. The image has all objects that any of them\n"
+		"input, of one cache on its own: swap.state of its cache_dir, its cache digest, its\n"
+		"store.log since the cache was empty, or Squid's list of its objects. The image has all objects that any of them\n"
 		"has. A digest gives a classic image of hash squid, bit for bit; from the others the\n"
 		"kind can be chosen, cuckoo with slots of 64 bits by default, which can be fed. A URL\n"
 		"without a path gets the one that Squid has for what --from says.\n",

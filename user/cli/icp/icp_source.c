@@ -8,7 +8,7 @@
 int parse_squid_source(const struct option_use *use)
 {
 	return baleen_squid_from_parse(use->argument, use->to) ?
-		       option_refuse(use, "not digest, log or objects") :
+		       option_refuse(use, "not swap, digest, log or objects") :
 		       0;
 }
 
@@ -45,9 +45,10 @@ int source_read(const char *text, enum baleen_squid_from from, bool is_verbose,
 		complain("%s: %s", baleen_url_is(text) ? baleen_url_name(text).text : text,
 			 baleen_squid_source_text(source, found));
 	if (source->from == BALEEN_SQUID_FROM_OBJECTS && !source->objects.n_on_disk)
-		complain("warning: %s: no object on disk: the cache is empty, or, as Squid 6.13 does, "
-			 "has dropped from its index what it was asked for by ICP: take store.log",
-			 baleen_url_is(text) ? baleen_url_name(text).text : text);
+		complain(
+			"warning: %s: no object on disk: the cache is empty, or, as Squid 6.13 does, "
+			"has dropped from its index what it was asked for by ICP: take store.log",
+			baleen_url_is(text) ? baleen_url_name(text).text : text);
 	return 0;
 }
 
@@ -76,6 +77,11 @@ json_t *describe_source(const char *text, const struct baleen_squid_source *sour
 	case BALEEN_SQUID_FROM_LOG:
 		json_object_set_new(json, "objects", json_integer(source->set.n));
 		describe_log(json, &source->log);
+		break;
+	case BALEEN_SQUID_FROM_SWAP:
+		json_object_set_new(json, "objects", json_integer(source->set.n));
+		json_object_set_new(json, "inserts", json_integer(source->swap.n_added));
+		json_object_set_new(json, "deletes", json_integer(source->swap.n_deleted));
 		break;
 	default:
 		json_object_set_new(json, "objects", json_integer(source->set.n));

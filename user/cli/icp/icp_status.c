@@ -76,6 +76,7 @@ static json_t *describe_sibling(const struct view *view, u32 n, bool *sound)
 			    json_integer(baleen_icp_entries(view->icp, n, &view->stats)));
 	json_object_set_new(json, "fresh", json_boolean(baleen_icp_is_fresh(view->icp, n)));
 	json_object_set_new(json, "synced_ms", age(view, view->icp->state->synced_ns[n]));
+	json_object_set_new(json, "confirmed_ms", age(view, view->icp->state->confirmed_ns[n]));
 	describe_icp_sibling(json, &view->stats.sibling[n]);
 	return json;
 }
@@ -125,6 +126,7 @@ static json_t *describe(const struct view *view, bool *sound)
 	json_object_set_new(json, "port", json_integer(config->port));
 	json_object_set_new(json, "feed", describe_feed(view));
 	json_object_set_new(json, "stale_ms", json_integer(config->stale_ns / 1000000));
+	json_object_set_new(json, "confirm_ms", json_integer(config->confirm_ns / 1000000));
 	json_object_set_new(json, "siblings", siblings);
 	json_object_set_new(json, "feeders", feeders);
 	json_object_set_new(json, "others", json_integer(view->stats.others));
@@ -228,6 +230,10 @@ static void print_sibling(const struct view *view, u32 n, bool *sound)
 	print_filter_line(view, n, sound);
 	say("        %s: ", baleen_icp_is_fresh(view->icp, n) ? "fresh" : "STALE, queries pass");
 	print_age(view, "synced", view->icp->state->synced_ns[n]);
+	if (sibling->mode == BALEEN_ICP_ANSWER && config_of(view)->confirm_ns) {
+		say(", ");
+		print_age(view, "confirmed", view->icp->state->confirmed_ns[n]);
+	}
 	for (u32 i = 0; i < config_of(view)->n_feeders; i++) {
 		if (!(sibling->feeders & 1u << i))
 			continue;

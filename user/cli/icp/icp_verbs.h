@@ -14,5 +14,7 @@ extern const struct command icp_resync_command;
 extern const struct command icp_serve_command;
 extern const struct command icp_status_command;
 extern const struct command icp_detach_command;
+extern const struct command icp_ask_command;
+extern const struct command icp_demo_command;
 
 #endif /* BALEEN_CLI_ICP_VERBS_H */

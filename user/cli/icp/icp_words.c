@@ -198,6 +198,7 @@ static const char *parse_words(struct icp_words *words, char *text, const char *
 	const char *reason;
 	char *rest = text;
 
+	config->sibling[n].mode = BALEEN_ICP_CONFIRM;
 	reason = parse_name(&config->sibling[n], strsep(&rest, ","), at);
 	if (!reason)
 		reason = check_twice(config, n, at);

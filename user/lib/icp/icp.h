@@ -9,7 +9,7 @@
  *          feed                                 of the one on another device, if any
  *          clsact                               a directory: the clsact is ours
  *          <program id>/                        one generation, by the answering program
- *            prog feed egress apply config stats state askers log
+ *            prog feed egress apply config stats state askers log times
  *            sibling0 ... sibling15
  *
  * In force is the generation whose program the link has. Where a command was killed

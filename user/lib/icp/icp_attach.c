@@ -9,6 +9,7 @@
 
 #include "icp/icp_attach.h"
 #include "icp/icp_links.h"
+#include "icp/icp_times.h"
 #include "net/links.h"
 #include "util/fd.h"
 #include "util/libbpf_log.h"
@@ -343,6 +344,15 @@ static int try_attach(const struct baleen_attempt *attempt, void *data, struct b
 	return err;
 }
 
+/* A feed tells how long its objects are fresh; an image does not. */
+static void set_times(const struct baleen_icp_plan *plan, struct baleen_icp_config *config)
+{
+	config->n_times = plan->n_objects ? baleen_icp_times_blocks(plan->n_objects) : 0;
+	for (u32 i = 0; i < config->n_siblings; i++)
+		config->sibling[i].has_times = config->n_times && config->sibling[i].feeders &&
+					       config->sibling[i].mode != BALEEN_ICP_CONFIRM;
+}
+
 static int attach(const struct baleen_icp_plan *plan, struct attach_links *links,
 		  struct baleen_icp_report *report, struct baleen_error *error)
 {
@@ -360,6 +370,7 @@ static int attach(const struct baleen_icp_plan *plan, struct attach_links *links
 	report->is_veth = mode == BALEEN_MODE_AUTO && is_veth(links->pins->ifindex);
 	if (report->is_veth)
 		mode = BALEEN_MODE_GENERIC;
+	set_times(plan, &loaded.config);
 	err = make_filters(plan, &loaded, error);
 	if (!err)
 		err = baleen_attempts_make(&report->attempts, plan->device, mode, try_attach,

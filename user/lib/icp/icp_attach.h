@@ -26,6 +26,7 @@ struct baleen_icp_grant {
  * @device: where queries come in
  * @feed_device: where the feed comes in; NULL: there, too
  * @filter: of each sibling, owned by the caller, and copied to the kernel
+ * @n_objects: that they have room for, in modes answer and observe, to keep their times
  * @has_content: bit n: the filter of sibling n says what it has
  * @asker: prefixes that may ask; a prefix that is there twice may ask the siblings of both
  * @n_askers: how many
@@ -36,6 +37,7 @@ struct baleen_icp_plan {
 	const char *device;
 	const char *feed_device;
 	const struct baleen_filter *filter[BALEEN_ICP_MAX_SIBLINGS];
+	u64 n_objects;
 	u32 has_content;
 	const struct baleen_icp_grant *asker;
 	u32 n_askers;

@@ -49,6 +49,8 @@ static const struct shared shared[] = {
 	  sizeof(struct baleen_icp_state) },
 	{ "baleen_icp_askers", "askers", FD_OF(askers_fd), BPF_MAP_TYPE_LPM_TRIE, sizeof(u32) },
 	{ "baleen_icp_log", "log", FD_OF(log_fd), BPF_MAP_TYPE_RINGBUF, 0 },
+	{ "baleen_icp_times", "times", FD_OF(times_fd), BPF_MAP_TYPE_ARRAY,
+	  sizeof(struct baleen_icp_times) },
 };
 
 #define N_SHARED (sizeof(shared) / sizeof(shared[0]))
@@ -109,10 +111,12 @@ static void find_ids(struct baleen_icp_loaded *loaded)
 
 /* --- load ------------------------------------------------------------------ */
 
+/* Is there a sibling whose own answers matter? */
 static bool observes(const struct baleen_icp_config *config)
 {
 	for (u32 i = 0; i < config->n_siblings; i++)
-		if (config->sibling[i].mode == BALEEN_ICP_OBSERVE)
+		if (config->sibling[i].mode == BALEEN_ICP_OBSERVE ||
+		    (config->sibling[i].mode == BALEEN_ICP_ANSWER && config->confirm_ns))
 			return true;
 	return false;
 }
@@ -143,6 +147,10 @@ static int use_maps(struct bpf_object *object, const struct baleen_icp_loaded *l
 	for (size_t i = 0; i < N_SHARED && !err; i++)
 		err = baleen_object_use_map(object, shared[i].name, fd_of(loaded, shared[i].fd),
 					    true);
+	if (!err && loaded->times_fd < 0)
+		err = bpf_map__set_max_entries(bpf_object__find_map_by_name(object,
+									    "baleen_icp_times"),
+					       loaded->config.n_times ?: 1);
 	return err;
 }
 

@@ -25,6 +25,7 @@
  * @state_fd: struct baleen_icp_state, shared
  * @askers_fd: descriptor of the map of prefixes that may ask, shared
  * @log_fd: a ring of struct baleen_icp_event, shared
+ * @times_fd: until when objects are fresh, shared
  * @sibling_fd: the filters; -1 from n_siblings on
  */
 struct baleen_icp_loaded {
@@ -41,6 +42,7 @@ struct baleen_icp_loaded {
 	int state_fd;
 	int askers_fd;
 	int log_fd;
+	int times_fd;
 	int sibling_fd[BALEEN_ICP_MAX_SIBLINGS];
 };
 
@@ -65,7 +67,7 @@ void baleen_icp_loaded_close_programs(struct baleen_icp_loaded *loaded);
 /**
  * baleen_icp_load() - load the programs over maps
  * @loaded: in: config, sibling_fd of each sibling, and stats_fd, state_fd,
- *          askers_fd and log_fd or -1 for new ones; out: the rest
+ *          askers_fd, log_fd and times_fd or -1 for new ones; out: the rest
  * @frags: the program that answers takes multi-buffer frames
  * @error: filled in on failure: the reason and no more
  *

@@ -19,13 +19,15 @@ static int share_maps(const struct baleen_icp_loaded *now, u32 n, struct baleen_
 		err = baleen_copy_fd(now->askers_fd, &next->askers_fd);
 	if (!err)
 		err = baleen_copy_fd(now->log_fd, &next->log_fd);
+	if (!err)
+		err = baleen_copy_fd(now->times_fd, &next->times_fd);
 	for (u32 i = 0; i < now->config.n_siblings && !err; i++)
 		if (i != n)
 			err = baleen_copy_fd(now->sibling_fd[i], &next->sibling_fd[i]);
 	return err;
 }
 
-static int make(struct baleen_icp *icp, u32 n, const struct baleen_filter *filter,
+static int make(struct baleen_icp *icp, u32 n, const struct baleen_filter *filter, bool has_times,
 		struct baleen_icp_loaded *next, struct baleen_error *error)
 {
 	struct baleen_icp_sibling *sibling = &next->config.sibling[n];
@@ -35,6 +37,7 @@ static int make(struct baleen_icp *icp, u32 n, const struct baleen_filter *filte
 		return baleen_fail(error, -err, "%s: %s", icp->device, strerror(-err));
 	next->config.generation++;
 	sibling->image = filter->image;
+	sibling->has_times = has_times && next->config.n_times;
 	err = baleen_load_copy(sibling->name, filter, &next->sibling_fd[n], error);
 	if (!err)
 		err = baleen_icp_load(next, next->config.frags, error);
@@ -44,7 +47,7 @@ static int make(struct baleen_icp *icp, u32 n, const struct baleen_filter *filte
 }
 
 int baleen_icp_next(struct baleen_icp *icp, u32 n, const struct baleen_filter *filter,
-		    struct baleen_icp_loaded *next, struct baleen_error *error)
+		    bool has_times, struct baleen_icp_loaded *next, struct baleen_error *error)
 {
 	const struct baleen_icp_sibling *sibling = &icp->now.config.sibling[n];
 	struct baleen_icp_loaded made;
@@ -55,7 +58,7 @@ int baleen_icp_next(struct baleen_icp *icp, u32 n, const struct baleen_filter *f
 		return baleen_fail(error, -err, "%s:%s: %s", icp->device, sibling->name, why.text);
 	baleen_icp_loaded_init(&made);
 	made.config = icp->now.config;
-	err = make(icp, n, filter, &made, error);
+	err = make(icp, n, filter, has_times, &made, error);
 	if (err) {
 		baleen_icp_loaded_close(&made);
 		baleen_pins_clean(&icp->pins, icp->now.program_id);

@@ -25,6 +25,7 @@
  * @n: the sibling that gets another filter; the others keep their maps
  * @filter: it, copied to a new map; of BALEEN_KEY_SQUID, and where the sibling is
  *          fed of a kind that can be
+ * @has_times: until when its objects are fresh was noted: baleen_icp_times_put()
  * @next: filled in, its config.generation one more; for baleen_icp_enter_answer() or
  *        baleen_icp_abandon()
  * @error: filled in on failure
@@ -33,7 +34,7 @@
  * nothing has changed.
  */
 int baleen_icp_next(struct baleen_icp *icp, u32 n, const struct baleen_filter *filter,
-		    struct baleen_icp_loaded *next, struct baleen_error *error);
+		    bool has_times, struct baleen_icp_loaded *next, struct baleen_error *error);
 
 /**
  * baleen_icp_abandon() - do without the next generation

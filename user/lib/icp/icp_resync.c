@@ -9,6 +9,7 @@
 #include "icp/icp_rebuild.h"
 #include "icp/icp_recorder.h"
 #include "icp/icp_resync.h"
+#include "icp/icp_times.h"
 #include "util/clock.h"
 #include "util/signals.h"
 
@@ -108,8 +109,11 @@ static int add_digest(struct work *work, struct baleen_squid_source *source,
 static int add_objects(struct work *work, const struct baleen_squid_set *set, u32 feeder,
 		       struct baleen_error *error)
 {
-	int err = 0;
+	struct baleen_error why;
+	int err = baleen_icp_times_put(&work->icp.now, work->n, set, &why);
 
+	if (err)
+		return fail(work, err, why.text, error);
 	baleen_icp_recorder_lock(&work->recorder);
 	for (size_t i = 0; i < set->n && !err; i++)
 		err = baleen_icp_journal_object(&work->journal, set->object[i].hi,
@@ -186,7 +190,8 @@ static int load(struct work *work, struct baleen_error *error)
 	int err = check_signals(work, error);
 
 	if (!err)
-		err = baleen_icp_next(&work->icp, work->n, &work->filter, &work->next, error);
+		err = baleen_icp_next(&work->icp, work->n, &work->filter, work->report.is_compared,
+				      &work->next, error);
 	if (err)
 		return err;
 	work->is_loaded = true;

@@ -20,6 +20,7 @@ enum { OUTSIDE, STATES, FLAGS, TIMES, LOCKS, PLACE, MORE };
  * @expects: the line that is to come
  * @hi: high half of the key of the entry at hand
  * @lo: low half of the key
+ * @until: when it is no longer fresh; 0: not known
  * @is_there: nothing so far says that others cannot have it
  * @kid: the worker whose part it is; 0: none
  */
@@ -29,6 +30,7 @@ struct report {
 	u32 expects;
 	u64 hi;
 	u64 lo;
+	s64 until;
 	bool is_there;
 	u32 kid;
 };
@@ -98,6 +100,16 @@ static const char *parse_outside(struct report *report, const char *line)
 	return "no line of Squid's list of objects";
 }
 
+/* A line without all of them says nothing. */
+static s64 parse_times(const char *line)
+{
+	long long date, used, modified, expires;
+
+	if (sscanf(line, "LV:%lld LU:%lld LM:%lld EX:%lld", &date, &used, &modified, &expires) != 4)
+		return 0;
+	return baleen_squid_fresh_until(date, modified, expires);
+}
+
 static const char *parse_place(struct report *report, const char *line)
 {
 	int directory, end = 0;
@@ -123,6 +135,7 @@ static const char *parse_inside(struct report *report, const char *line)
 		if (has_word(line, "RELEASE_REQUEST") || has_word(line, "PRIVATE"))
 			report->is_there = false;
 		break;
+	case TIMES: report->until = report->is_there ? parse_times(line) : 0; break;
 	case PLACE: reason = parse_place(report, line); break;
 	}
 	report->expects += report->expects < MORE;
@@ -148,7 +161,7 @@ static int parse_line(struct report *report, char *line, size_t n_bytes, const c
 		report->read.n_on_disk += report->is_there;
 		if (report->is_there)
 			err = baleen_squid_set_put(report->set, report->hi, report->lo,
-						   BALEEN_STORE_INSERT);
+						   BALEEN_STORE_INSERT, report->until);
 	}
 	if (wrong)
 		*reason = wrong;

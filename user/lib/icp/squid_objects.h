@@ -17,8 +17,8 @@
  * Each worker of several puts its entries between "by kid1 {" and "} by kid1".
  *
  * Squid 5.7 stops in the middle of a report of more than read_ahead_gap, which is 16 KB:
- * some 60 objects. With `read_ahead_gap 512 MB` the report is whole (tried: 60 of 113
- * entries and no end, and all of them in 16 ms).
+ * some 60 objects. A larger gap is no way out: Squid then reads so far ahead for each
+ * client that is slow (tried: 400 MB for one). swap.state has no such limit.
  *
  * Source: Squid 5.7, src/stat.cc, statStoreEntry() and statObjects().
  */

@@ -61,14 +61,14 @@ static int make_room(struct baleen_squid_set *set)
 }
 
 int baleen_squid_set_put(struct baleen_squid_set *set, u64 hi, u64 lo,
-			 enum baleen_store_event event)
+			 enum baleen_store_event event, s64 until)
 {
 	if (event != BALEEN_STORE_INSERT && event != BALEEN_STORE_DELETE)
 		return 0;
 	if (set->n_events == set->room && make_room(set))
 		return -ENOMEM;
 	set->event[set->n_events++] = (struct baleen_squid_event){
-		.object = { .hi = hi, .lo = lo },
+		.object = { .hi = hi, .lo = lo, .until = until },
 		.order = ++set->n_order << 1 | (event == BALEEN_STORE_INSERT),
 	};
 	return 0;
@@ -100,7 +100,7 @@ int baleen_squid_set_add(struct baleen_squid_set *set, const struct baleen_squid
 
 	for (size_t i = 0; i < other->n && !err; i++)
 		err = baleen_squid_set_put(set, other->object[i].hi, other->object[i].lo,
-					   BALEEN_STORE_INSERT);
+					   BALEEN_STORE_INSERT, other->object[i].until);
 	return err;
 }
 

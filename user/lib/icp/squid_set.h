@@ -18,10 +18,12 @@ struct baleen_list;
  * struct baleen_squid_object - one object, or what became of it
  * @hi: high half of its key, see squid.h
  * @lo: low half of its key
+ * @until: when it is no longer fresh, in seconds since 1970; 0: never was, or not known
  */
 struct baleen_squid_object {
 	u64 hi;
 	u64 lo;
+	s64 until;
 };
 
 /**
@@ -61,11 +63,12 @@ struct baleen_squid_set {
  * @hi: high half of the key
  * @lo: low half of the key
  * @event: BALEEN_STORE_INSERT or BALEEN_STORE_DELETE; others change nothing
+ * @until: of struct baleen_squid_object
  *
  * Return: 0 or -ENOMEM.
  */
 int baleen_squid_set_put(struct baleen_squid_set *set, u64 hi, u64 lo,
-			 enum baleen_store_event event);
+			 enum baleen_store_event event, s64 until);
 
 /**
  * baleen_squid_set_finish() - sort, and leave what is in

@@ -41,6 +41,7 @@ static const struct {
 	[BALEEN_SQUID_FROM_LOG] = { "log", NULL, "store.log" },
 	[BALEEN_SQUID_FROM_OBJECTS] = { "objects", "/squid-internal-mgr/objects",
 					"Squid's list of objects" },
+	[BALEEN_SQUID_FROM_SWAP] = { "swap", NULL, "swap.state" },
 };
 
 const char *baleen_squid_from_name(enum baleen_squid_from from)
@@ -112,8 +113,8 @@ static int explain_stall(int err, enum baleen_squid_from from, struct baleen_err
 
 	if (error && err == -ETIMEDOUT && from == BALEEN_SQUID_FROM_OBJECTS)
 		snprintf(error->text + length, sizeof(error->text) - length,
-			 "; Squid 5.7 stops in a list longer than its read_ahead_gap: set that "
-			 "to 512 MB");
+			 "; Squid 5.7 stops in a list of more than 16 KB: read swap.state of its "
+			 "cache_dir");
 	return err;
 }
 
@@ -242,6 +243,8 @@ static int detect(int fd, const char *name, enum baleen_squid_from *from,
 		err = baleen_fail(error, bytes ? errno : ENOMEM, "%s: %m", name);
 	else if (baleen_digest_is(bytes, n))
 		*from = BALEEN_SQUID_FROM_DIGEST;
+	else if (baleen_swap_state_is(bytes, n))
+		*from = BALEEN_SQUID_FROM_SWAP;
 	else if (starts_with(bytes, n, "KEY ") || starts_with(bytes, n, "by kid"))
 		*from = BALEEN_SQUID_FROM_OBJECTS;
 	else if (has_store_line(bytes, n))
@@ -253,8 +256,8 @@ static int detect(int fd, const char *name, enum baleen_squid_from *from,
 				  name);
 	else
 		err = baleen_fail(error, EINVAL,
-				  "%s: neither a cache digest, nor store.log, nor Squid's list of "
-				  "objects",
+				  "%s: neither swap.state, nor a cache digest, nor store.log, nor "
+				  "Squid's list of objects",
 				  name);
 	free(bytes);
 	return err;
@@ -316,6 +319,18 @@ static int read_objects(int fd, const char *name, struct baleen_squid_source *so
 	return err ? baleen_fail(error, -err, "%s: %s", name, strerror(-err)) : 0;
 }
 
+static int read_swap(int fd, const char *name, struct baleen_squid_source *source,
+		     struct baleen_error *error)
+{
+	const char *reason = NULL;
+	u64 record = 0;
+	int err = baleen_swap_state_read(fd, &source->set, &source->swap, &reason, &record);
+
+	if (err == -EINVAL)
+		return baleen_fail(error, EINVAL, "%s: record %llu: %s", name, (ull)record, reason);
+	return err ? baleen_fail(error, -err, "%s: %s", name, strerror(-err)) : 0;
+}
+
 static int read_open(int fd, const char *name, struct baleen_squid_source *source,
 		     struct baleen_error *error)
 {
@@ -330,6 +345,7 @@ static int read_open(int fd, const char *name, struct baleen_squid_source *sourc
 	switch (source->from) {
 	case BALEEN_SQUID_FROM_DIGEST: err = read_digest(fd, name, source, error); break;
 	case BALEEN_SQUID_FROM_LOG: err = read_log(fd, name, source, error); break;
+	case BALEEN_SQUID_FROM_SWAP: err = read_swap(fd, name, source, error); break;
 	default: err = read_objects(fd, name, source, error);
 	}
 	if (!err && baleen_squid_set_finish(&source->set))
@@ -392,6 +408,13 @@ const char *baleen_squid_source_text(const struct baleen_squid_source *source, c
 			 100 * baleen_digest_share(&source->filter));
 		break;
 	case BALEEN_SQUID_FROM_LOG: describe_log(source, text); break;
+	case BALEEN_SQUID_FROM_SWAP:
+		snprintf(text, BALEEN_SQUID_SOURCE_TEXT,
+			 "%zu %s of swap.state, %llu in, %llu out%s", source->set.n,
+			 baleen_plural(source->set.n, "object", "objects"),
+			 (ull)source->swap.n_added, (ull)source->swap.n_deleted,
+			 source->swap.is_torn ? "; its last record is cut off" : "");
+		break;
 	default:
 		snprintf(text, BALEEN_SQUID_SOURCE_TEXT, "%zu %s of %s, of %llu %s", source->set.n,
 			 baleen_plural(source->set.n, "object", "objects"),

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The content of a Squid cache from its reports: a cache digest, its store.log or the
- * list of objects of its cache manager, from a file or by HTTP.
+ * The content of a Squid cache from its reports: its swap.state, a cache digest, its store.log
+ * or the list of objects of its cache manager, from a file or by HTTP.
  *
+ *      swap        keys, what is on disk now, by the log of a cache_dir
  *      digest      bits: a classic image, which a feed cannot change
  *      log         keys, all that came and went since the cache was empty
  *      objects     keys, what is on disk now
@@ -14,6 +15,7 @@
 #include "icp/squid_objects.h"
 #include "icp/squid_set.h"
 #include "icp/store_log.h"
+#include "icp/swap_state.h"
 
 /* Room for baleen_squid_source_text(). */
 #define BALEEN_SQUID_SOURCE_TEXT 256
@@ -24,6 +26,7 @@
  * @BALEEN_SQUID_FROM_DIGEST: a cache digest
  * @BALEEN_SQUID_FROM_LOG: store.log
  * @BALEEN_SQUID_FROM_OBJECTS: the report "objects" of the cache manager
+ * @BALEEN_SQUID_FROM_SWAP: swap.state
  * @BALEEN_SQUID_N_FROM: how many
  */
 enum baleen_squid_from {
@@ -31,17 +34,19 @@ enum baleen_squid_from {
 	BALEEN_SQUID_FROM_DIGEST,
 	BALEEN_SQUID_FROM_LOG,
 	BALEEN_SQUID_FROM_OBJECTS,
+	BALEEN_SQUID_FROM_SWAP,
 	BALEEN_SQUID_N_FROM,
 };
 
 /**
  * struct baleen_squid_source - a source that was read
  * @from: its type; never BALEEN_SQUID_FROM_ANY
- * @set: of a log or objects: what is in, finished; else empty
+ * @set: of keys: what is in, finished; else empty
  * @filter: filter of a digest: a sealed classic image of hash squid; else all zeros
  * @digest: head of a digest
  * @log: of a log: what was in it
  * @objects: of objects: what was in them
+ * @swap: of swap.state: what was in it
  */
 struct baleen_squid_source {
 	enum baleen_squid_from from;
@@ -50,6 +55,7 @@ struct baleen_squid_source {
 	struct baleen_digest digest;
 	struct baleen_store_log log;
 	struct baleen_squid_objects objects;
+	struct baleen_swap_state swap;
 };
 
 /**
@@ -105,7 +111,7 @@ const char *baleen_squid_from_name(enum baleen_squid_from from);
 
 /**
  * baleen_squid_from_parse() - from a name
- * @name: digest, log or objects
+ * @name: digest, log, objects or swap
  * @from: filled in; untouched on failure
  *
  * Return: 0 or -EINVAL.

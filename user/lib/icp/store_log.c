@@ -10,6 +10,14 @@ static enum baleen_store_event parse(const char *line, size_t n_bytes, u64 *hi, 
 						   baleen_store_parse((const u8 *)line, hi, lo);
 }
 
+static s64 fresh_until(const char *line, size_t n_bytes)
+{
+	const u8 *bytes = (const u8 *)line;
+	u32 fresh_s = n_bytes < BALEEN_STORE_TIMES_END ? 0 : baleen_store_fresh_s(bytes);
+
+	return fresh_s ? baleen_store_date(bytes) + fresh_s : 0;
+}
+
 static int parse_line(struct baleen_squid_set *set, struct baleen_store_log *log, const char *line,
 		      size_t n_bytes)
 {
@@ -30,7 +38,7 @@ static int parse_line(struct baleen_squid_set *set, struct baleen_store_log *log
 			log->first_bad = log->n_lines;
 		log->is_torn = n_bytes < BALEEN_STORE_LINE_BYTES;
 	}
-	return baleen_squid_set_put(set, hi, lo, event);
+	return baleen_squid_set_put(set, hi, lo, event, fresh_until(line, n_bytes));
 }
 
 int baleen_store_log_read(int fd, struct baleen_squid_set *set, struct baleen_store_log *log)
