@@ -80,7 +80,8 @@ cat >ipset.txt <<-EOF
 	add bad 198.51.100.7 timeout 3600 comment "192.0.2.200 # not this"
 	add bad 198.51.100.8
 EOF
-prints "several lists become one image" "" baleen build -o several.bln one.txt odd.txt ipset.txt
+expect "several lists become one image" 0 "" "baleen: warning: ipset.txt: a list does not keep the timeouts of 1 \
+entry: 'baleen import' does" baleen build -o several.bln one.txt odd.txt ipset.txt
 cat >several.txt <<-EOF
 	192.0.2.9
 	192.0.2.1

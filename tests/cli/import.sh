@@ -56,6 +56,14 @@ is "hash:net" "$(entries ipset all net)" "!192.0.2.64/26 later
 198.51.100.7 0"
 is "of IPv6" "$(entries ipset all six)" $'2001:db8::/32 0\n2001:db8::1 0'
 is "with a netmask" "$(entries ipset all masked)" "203.0.113.0/24 0"
+ipset save masked >masked.save
+prints "as a list: the same" "" "$BALEEN" build -o masked.bln masked.save
+prints "its keys" 203.0.113.0/24 "$BALEEN" dump masked.bln
+check "as ipset test says" ipset -q test masked 203.0.113.77
+prints "which match says, too" 203.0.113.77 "$BALEEN" match masked.bln 203.0.113.77
+ipset save net >net.save
+expect "a list does not keep an end, and says so" 0 "" "baleen: warning: net.save: a list does \
+not keep the timeouts of 2 entries: 'baleen import' does" "$BALEEN" build -o net.bln net.save
 is "bitmap:ip" "$(entries ipset all bits)" "192.0.2.1 0"
 is "hash:ip,port" "$(entries ipset all port)" "192.0.2.1,udp:53 0"
 ipset save net >alone
@@ -68,6 +76,30 @@ expect "a type that Baleen does not support" 1 "" \
 expect "no such set" 1 "" \
 	"all: no set 'none': there are net, six, masked, bits, port, pair" \
 	"$IMPORT" ipset all none
+
+# --- there and back ---
+
+printf '%s\n' 192.0.2.1 198.51.100.0/24 '!198.51.100.7' 2001:db8::/32 '!2001:db8:1::/48' \
+	2001:db8:1:2::/64 >list
+"$BALEEN" build -o list.bln list || bail "no image"
+# shellcheck disable=SC2016 # of the inner shell
+check "what dump prints is what ipset restores" \
+	sh -c '"$0" dump --format ipset --set back list.bln | ipset restore' "$BALEEN"
+{ ipset save back && ipset save back6; } >back.save
+check "what ipset saves is a list again" "$BALEEN" build -o back.bln back.save
+is "the same" "$("$BALEEN" dump --format csv back.bln)" "$("$BALEEN" dump --format csv list.bln)"
+check "ipset has what is listed" ipset -q test back 198.51.100.8
+check_status "and not what is excepted" 1 ipset -q test back 198.51.100.7
+check_status "of IPv6, too" 1 ipset -q test back6 2001:db8:1:3::1
+# shellcheck disable=SC2016 # of the inner shell
+check "what dump prints is what nft loads" \
+	sh -c '"$0" dump --format nft --set back list.bln | nft -f -' "$BALEEN"
+nft -j list set inet back back >back.json
+nft -j list set inet back back6 >back6.json
+{ "$IMPORT" nft back.json && "$IMPORT" nft back6.json; } | cut -d ' ' -f 1 >back.list
+check "what nft has is a list again" "$BALEEN" build -o back.bln back.list
+is "the same, too" "$("$BALEEN" dump --format csv back.bln)" "$("$BALEEN" dump --format csv list.bln)"
+nft delete table inet back
 
 # --- nft ---
 
@@ -126,3 +158,67 @@ else
 		spans.json >never.json
 fi
 is "for ever, in a set with a time" "$(entries nft never.json | grep 203.0.113.9)" "203.0.113.9 0"
+
+# --- all kinds of sets, by the nft of this release and that of the next ---
+
+# kind NFT SET WANT [TEXT]: entries, or a part of the reason with TEXT "no"
+kind()
+{
+	"${nft[@]}" -j list set inet kinds "$2" >"kind-$2.json"
+	if [ "${4-}" = no ]; then
+		check_status "$1: $2" 1 "$IMPORT" nft "kind-$2.json"
+		is "its reason" "$(grep -oF "$3" "$TMP/err")" "$3"
+	else
+		is "$1: $2" "$(entries nft "kind-$2.json")" "$3"
+	fi
+}
+
+kinds()
+{
+	"${nft[@]}" -f - <<'EOF2' || bail "$1: cannot make sets"
+add table inet kinds
+delete table inet kinds
+table inet kinds {
+	set hosts { type ipv4_addr; elements = { 192.0.2.1 }; }
+	set none { type ipv4_addr; }
+	set every { type ipv4_addr; flags interval; elements = { 0.0.0.0/0 }; }
+	set merged { type ipv4_addr; flags interval; auto-merge; elements = { 192.0.2.0/25, 192.0.2.128/25, 198.51.100.0-198.51.100.2 }; }
+	set fixed { type ipv4_addr; flags constant; elements = { 192.0.2.1 }; }
+	set sized { type ipv4_addr; size 128; policy memory; flags timeout; gc-interval 10s; elements = { 192.0.2.1 timeout 55m }; }
+	set changing { type ipv4_addr; flags dynamic, timeout; timeout 1h; elements = { 192.0.2.1 }; }
+	set counted { type ipv4_addr; counter; elements = { 192.0.2.1 }; }
+	set six { typeof ip6 saddr; flags interval; elements = { 2001:db8::/32, 2001:db9::1-2001:db9::3 }; }
+	set hardware { type ether_addr; elements = { 02:00:00:00:00:01 }; }
+	set ports { type inet_service; flags interval; elements = { 80, 8000-8010 }; }
+	set protocols { type inet_proto; elements = { tcp }; }
+	set marks { type mark; elements = { 0x1 }; }
+	set pairs { type ipv4_addr . inet_service; flags interval; elements = { 192.0.2.0/24 . 80 }; }
+}
+EOF2
+	kind "$1" hosts "192.0.2.1 0"
+	kind "$1" none ""
+	kind "$1" every "0.0.0.0/0 0"
+	kind "$1" merged $'192.0.2.0/24 0\n198.51.100.0-198.51.100.2 0'
+	kind "$1" fixed "192.0.2.1 0"
+	kind "$1" sized "192.0.2.1 later"
+	kind "$1" changing "192.0.2.1 later"
+	kind "$1" counted "192.0.2.1 0"
+	kind "$1" six $'2001:db8::/32 0\n2001:db9::1-2001:db9::3 0'
+	kind "$1" hardware "keys that are no addresses" no
+	kind "$1" ports "keys that are no addresses" no
+	kind "$1" protocols "keys that are no addresses" no
+	kind "$1" marks "keys that are no addresses" no
+	kind "$1" pairs "concatenations, which Baleen does not support" no
+}
+
+nft=(nft)
+kinds "$(nft --version)"
+for other in "${BALEEN_TEST_CACHE:-/var/cache/baleen-tests}"/trixie*/usr/sbin/nft; do
+	nft=(chroot "${other%/usr/sbin/nft}" nft)
+	[ -x "$other" ] && break
+done
+if [ -x "$other" ]; then
+	kinds "$("${nft[@]}" --version)"
+else
+	skip "the nft of Debian 13" "tests/releases/tree trixie has not been made"
+fi

@@ -54,6 +54,8 @@ static const char *const words[] = {
 	"remove ",	 "never-name h\n",
 	"fleet:s ",	 "max-ttl ",
 	"conntrack ",	 "private ",
+	"json ",	 ".[].ip,.b ",
+	"format ",	 "aws ",
 };
 
 #define N_WORDS (sizeof(words) / sizeof(words[0]))

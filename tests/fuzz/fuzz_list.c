@@ -2,7 +2,7 @@
 /*
  * Any bytes as a list, the first of them as its fields: an address is in the
  * finished set when the longest of the entries that were read says so, and then
- * a line is found for it; the text of each key is read back as itself. Strings
+ * a line is found for it, and one of its spans has it; the text of each key is read back as itself. Strings
  * are what stands between newlines or NUL bytes, each once.
  */
 #include <stdint.h>
@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "list/list.h"
+#include "list/list_spans.h"
 #include "target.h"
 
 /* Entries of which the addresses at both ends are tried. */
@@ -112,6 +113,40 @@ static void check_text(const struct baleen_key *key, u32 key_spec)
 	check(!baleen_key_compare(key, &again));
 }
 
+struct spans {
+	struct baleen_span last;
+	bool has_last;
+	struct baleen_key key;
+	bool is_found;
+};
+
+/* In ascending order, IPv4 first, and none touches the next. */
+static int check_span(const struct baleen_span *span, void *data)
+{
+	struct spans *spans = data;
+	struct baleen_ip6 next = spans->last.last;
+
+	check(baleen_ip6_compare(span->first, span->last) <= 0);
+	if (spans->has_last && spans->last.is_ip6 == span->is_ip6) {
+		next.lo++;
+		next.hi += !next.lo;
+		check(baleen_ip6_compare(next, span->first) < 0);
+	}
+	check(!spans->has_last || span->is_ip6 >= spans->last.is_ip6);
+	spans->last = *span;
+	spans->has_last = true;
+	spans->is_found |= baleen_span_holds(span, &spans->key);
+	return 0;
+}
+
+static bool has_span(const struct baleen_list *list, const struct baleen_key *key)
+{
+	struct spans spans = { .key = *key };
+
+	check(!baleen_list_spans(list, check_span, &spans));
+	return spans.is_found;
+}
+
 static void check_address(int fd, const struct baleen_list *list, const struct entries *read,
 			  const struct entries *made, bool is_ip6, u128 address)
 {
@@ -123,6 +158,7 @@ static void check_address(int fd, const struct baleen_list *list, const struct e
 					   .hi = address >> 64,
 					   .lo = address };
 	check(slow_test(made, is_ip6, address) == want);
+	check(has_span(list, &key) == want);
 	/* The text of a single IPv4-mapped address is an IPv4 address. */
 	if (!is_ip6 || address >> 32 != 0xffff)
 		check_text(&key, list->key_spec);
@@ -171,8 +207,9 @@ static void check_problem(void *data, const struct baleen_list_problem *problem)
 	u64 *last_line = data;
 
 	check(problem->line > *last_line && *problem->reason);
+	/* Letters of any script stay as they are. */
 	for (const char *p = problem->text; *p; p++)
-		check(*p >= ' ' && *p <= '~');
+		check((*p >= ' ' && *p <= '~') || (unsigned char)*p >= 0x80);
 	*last_line = problem->line;
 }
 

@@ -127,6 +127,10 @@ static void test_published(void **state)
 		  "\n\n\n\n\n162.243.103.246\n\n" },
 		{ "feodo.csv", FEODO, "2", NULL, NULL,
 		  "\n\n\n\n67.213.75.205\n162.243.103.246\n\n" },
+		{ "ip;score", "# x,y\nip;score\n192.0.2.1;9,5\n", "ip", NULL, NULL,
+		  "\n\n192.0.2.1\n" },
+		{ "rir", "network|cc\n192.0.2.0/24|BR\n", NULL, "cc=br", NULL, "\n192.0.2.0/24\n" },
+		{ "quoted", "\"a;b|c\",192.0.2.1\n", "2", NULL, NULL, "192.0.2.1\n" },
 	};
 
 	for (size_t i = 0; i < sizeof(reads) / sizeof(reads[0]); i++)

@@ -21,6 +21,13 @@
 #define SECOND_FIELD "more fields than the key has"
 #define LEADING_ZERO "octet with a leading zero: decimal or octal?"
 #define HOST_NAME "a host name, not an address"
+#define NETMASK "netmask behind the address: write it ADDR/LEN"
+#define WILDCARD "wildcard mask behind the address: write it ADDR/LEN"
+#define SECOND_ADDRESS "a second address behind the address: a range is A-B, --column reads a table"
+#define SPACED_RANGE "range with white space: write it A-B"
+#define SHORT_PREFIX "short prefix: write all four octets"
+#define TABLE "columns of a table, which --column reads"
+#define HAS_COMMAND "; baleen-lists(5) has the command for it"
 
 /* --- helpers --- */
 
@@ -80,7 +87,7 @@ static const struct refused refused_lines[] = {
 	{"1", "1", "fewer than four octets"},
 	{"1.2.3", "1.2.3", "fewer than four octets"},
 	{"1.2.3.", "1.2.3.", "fewer than four octets"},
-	{"10/8", "10/8", "fewer than four octets"},
+	{"10/8", "10/8", SHORT_PREFIX},
 	{"1.2..4", "1.2..4", "empty octet"},
 	{".1.2.3.4", ".1.2.3.4", "empty octet"},
 	{"1.2.3.4.5", "1.2.3.4.5", "more than four octets"},
@@ -105,7 +112,7 @@ static const struct refused refused_lines[] = {
 	{"10.0.0.0/-1", "10.0.0.0/-1", "text behind the address"},
 	{"10.0.0.0/+8", "10.0.0.0/+8", "prefix length is not a number"},
 	{"10.0.0.0/24/8", "10.0.0.0/24/8", "prefix length is not a number"},
-	{"10.0.0.0/255.0.0.0", "10.0.0.0/255.0.0.0", "prefix length is not a number"},
+	{"10.0.0.0/255.0.0.0", "10.0.0.0/255.0.0.0", NETMASK},
 	{"10.0.0.0/08", "10.0.0.0/08", "prefix length with a leading zero"},
 	{"::ffff:10.0.0.0/129", "::ffff:10.0.0.0/129", "prefix length above 128"},
 	{"10.0.0.2-10.0.0.1", "10.0.0.2-10.0.0.1", "range ends before it begins"},
@@ -120,6 +127,27 @@ static const struct refused refused_lines[] = {
 	{"10.0.0.1-", "10.0.0.1-", "not an address"},
 	{"10.0.0.1 - 10.0.0.9", "10.0.0.1", "range with white space: write it A-B"},
 	{"10.0.0.1\t-10.0.0.9,x", "10.0.0.1", "range with white space: write it A-B"},
+	{"10.0.0.1 to 10.0.0.9", "10.0.0.1", SPACED_RANGE},
+	{"10.0.0.1 10.0.0.9 24", "10.0.0.1", SECOND_ADDRESS},
+	{"10.0.0.1\tUS\t10.0.0.9", "10.0.0.1", SECOND_ADDRESS},
+	{"10.0.0.1;10.0.0.9;US", "10.0.0.1", SECOND_ADDRESS},
+	{"10.0.0.1 ; 10.0.0.9", "10.0.0.1", SECOND_ADDRESS},
+	{"10.0.0.1 2001:db8::/32", "10.0.0.1", SECOND_ADDRESS},
+	{"2001:db8::1 !2001:db8::2", "2001:db8::1", SECOND_ADDRESS},
+	{"10.0.0.0/8 10.0.0.0/9", "10.0.0.0/8", SECOND_ADDRESS},
+	{"10.0.0.0 255.255.255.0", "10.0.0.0", NETMASK},
+	{"10.0.0.0 mask 128.0.0.0", "10.0.0.0", NETMASK},
+	{"10.0.0.0 255.255.0.255", "10.0.0.0", SECOND_ADDRESS},
+	{"10.0.0.0 0.0.0.255", "10.0.0.0", WILDCARD},
+	{"10.0.0.0 0.0.0.0", "10.0.0.0", WILDCARD},
+	{"10.0.0.0 /24", "10.0.0.0", "prefix length behind white space: write it ADDR/LEN"},
+	{"0.0.0.0 ads.example.com", "0.0.0.0", "a line of a hosts file" HAS_COMMAND},
+	{"3221225985", "3221225985", "an integer" HAS_COMMAND},
+	{"1.2.3.*", "1.2.3.*", "wildcard: write it ADDR/LEN"},
+	{"1.2.3.0-255", "1.2.3.0-255", "range with a part of its end: write it A-B"},
+	{"10.0.0.1|x", "10.0.0.1|x", TABLE},
+	{"10.0.0.1,10.0.0.9", "10.0.0.1,10.0.0.9", TABLE},
+	{"10.0.0.1,5", "10.0.0.1,5", TABLE},
 	{"fe80::1%eth0", "fe80::1%eth0", "IPv6 zones are not supported"},
 	{"2001:db8::1::", "2001:db8::1::", "malformed IPv6 address"},
 	{"2001:db8:::1", "2001:db8:::1", "malformed IPv6 address"},
@@ -129,7 +157,7 @@ static const struct refused refused_lines[] = {
 	{"192.0.2.1:80", "192.0.2.1:80", "port behind the address"},
 	{"192.0.2.1,tcp:80", "192.0.2.1,tcp:80", SECOND_FIELD},
 	{"192.0.2.0/24,eth0", "192.0.2.0/24,eth0", SECOND_FIELD},
-	{"ip,score", "ip,score", HOST_NAME},
+	{"ip,score", "ip,score", TABLE},
 	{" ! 192.0.2.1", "!", "not an address"},
 	{"!!192.0.2.1", "!!192.0.2.1", "not an address"},
 	{"!10.0.0.300", "!10.0.0.300", "octet above 255"},
@@ -143,6 +171,16 @@ static const struct refused refused_lines[] = {
 	{"add -exist foo # 10.0.0.1", "add -exist foo # 10.0.0.1", "ipset line without a key"},
 	{"del foo 10.0.0.1", "del", HOST_NAME},
 	{"-exist del foo 10.0.0.1", "del", "not an address"},
+	{"add foo 10.0.0.1 limit 5", "limit", "no option of an entry of ipset"},
+	{"add foo 10.0.0.1 timeout", "timeout", "without its value"},
+	{"add foo address=10.0.0.1", "address=10.0.0.1", "a line of MikroTik's RouterOS" HAS_COMMAND},
+	{"create foo hash:ip bitmask 255.0.0.255", "bitmask",
+	 "an option of a set that Baleen does not support"},
+	{"create foo hash:ip netmask 33", "create foo hash:ip netmask 33",
+	 "netmask longer than an address"},
+	{"create foo hash:ip netmask 24", "create foo hash:ip netmask 24",
+	 "a set with a netmask or timeout behind other lines: put it first"},
+	{"create foo", "create foo", "create without a name and a type"},
 	{"10.0.0.1\r10.0.0.2\r", "10.0.0.1\\x0d10.0.0.2", "carriage return in the line"},
 	{"# 10.0.0.1\r10.0.0.2", "# 10.0.0.1\\x0d10.0.0.2", "carriage return in the line"},
 	{"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
@@ -183,6 +221,20 @@ static void test_refused_lines(void **state)
 	}
 }
 
+/* A count is none, but a range is. */
+static void test_refused_ports(void **state)
+{
+	struct baleen_list list = {.key_spec = BALEEN_KEY_PROTO | BALEEN_KEY_DPORT};
+	struct complaints seen = {0};
+
+	read_text(&list, "tcp,22 tcp,25\ntcp,80 - tcp,90\ntcp,443 7\n", &seen);
+	assert_int_equal(seen.n, 1);
+	assert_int_equal(seen.line[0], 2);
+	assert_string_equal(seen.reason[0], SPACED_RANGE);
+	assert_int_equal(list.n_listed, 2);
+	baleen_list_free(&list);
+}
+
 /* Keys of several fields. */
 static void test_refused_fields(void **state)
 {
@@ -194,6 +246,7 @@ static void test_refused_fields(void **state)
 		{"192.0.2.1,443-445", "192.0.2.1,443-445", "range of ports in a key"},
 		{"192.0.2.1,443 - 192.0.2.1,445", "192.0.2.1,443",
 		 "range with white space: write it A-B"},
+		{"192.0.2.1,443 192.0.2.1,445", "192.0.2.1,443", "a second key behind the key"},
 		{"192.0.2.1 ,443", "192.0.2.1", "fewer fields than the key has"},
 		{"192.0.2.1, 443", "192.0.2.1,", "port is not a number"},
 	};
@@ -394,6 +447,8 @@ static void test_held_lines(void **state)
 		{" \t10.0.0.1", "10.0.0.1"},
 		{"10.0.0.1\r\n10.0.0.2\r\r\n", "10.0.0.1 10.0.0.2"},
 		{"10.0.0.1#x\n10.0.0.2;x\n10.0.0.3 # x", "10.0.0.1 10.0.0.2 10.0.0.3"},
+		{"10.0.0.1 a # 10.0.0.9\n10.0.0.2 b ;a 10.0.0.9\n10.0.0.3 :: 24 at 1:2:3 by a.b, v1.2.3",
+		 "10.0.0.1 10.0.0.2 10.0.0.3"},
 		{"10.0.0.1\t10\n10.0.0.2 -5\n10.0.0.3 - why\n10.0.0.4 ,",
 		 "10.0.0.1 10.0.0.2 10.0.0.3 10.0.0.4"},
 		{"\xef\xbb\xbf"
@@ -486,6 +541,62 @@ static void test_held_ipset(void **state)
 	assert_keys(&list, "192.0.2.1 192.0.2.7 192.0.2.8 192.0.2.9 192.0.2.10 192.0.2.4-192.0.2.5 "
 			   "192.0.2.16-192.0.2.17 192.0.2.21-192.0.2.23 2001:db8::1");
 	baleen_list_free(&list);
+}
+
+/* A host of a set with a netmask is its network, as `ipset test` says. */
+static void test_held_netmask(void **state)
+{
+	static const char save[] =
+		"# saved\n"
+		"create plain hash:ip family inet hashsize 1024 maxelem 65536\n"
+		"create masked hash:ip family inet hashsize 1024 maxelem 65536 netmask 24\n"
+		"create six hash:ip family inet6 netmask 64 timeout 60 # x\n"
+		"add plain 192.0.2.1\n"
+		"add masked 198.51.100.0 timeout 5\n"
+		"add masked 203.0.113.7/32\n"
+		"add six 2001:db8::1 timeout 0\n"
+		"add six 2001:db8:0:1::1\n"
+		"add maskedtoo 192.0.2.9 timeout 7 nomatch\n";
+	struct baleen_list list = {0};
+	struct baleen_key key = {.domain = BALEEN_IP4, .ip4 = 0xc6336463};
+	char text[BALEEN_KEY_TEXT];
+	u64 line;
+	int fd = open_bytes(save, strlen(save));
+
+	read_text(&list, save, NULL);
+	assert_int_equal(list.n_bad, 0);
+	assert_int_equal(list.n_ends, 3);
+	assert_keys(&list, "192.0.2.1 203.0.113.7 198.51.100.0/24 !192.0.2.9/32 2001:db8::/64 "
+			   "2001:db8:0:1::/64");
+	assert_int_equal(baleen_list_find(fd, BALEEN_KEY_SRC, &key, &line, text, sizeof(text)), 0);
+	assert_int_equal(line, 6);
+	assert_string_equal(text, "198.51.100.0");
+	close(fd);
+	baleen_list_free(&list);
+}
+
+/* Long enough for threads, which would not know of the first line. */
+static void test_held_netmask_long(void **state)
+{
+	static const char create[] = "create m hash:ip netmask 16\n";
+	enum { N = 65536, LINE = 16 };
+	char *save = malloc(sizeof(create) + N * 4 * LINE), *p = save;
+	struct baleen_list list = {0};
+
+	assert_non_null(save);
+	p += sprintf(p, "%s", create);
+	for (u32 i = 0; i < N; i++)
+		p += sprintf(p, "add m 10.%u.%u.0 comment \"%s\"\n", i >> 8, i & 255,
+			     "as long as it is");
+	baleen_threads_set(4);
+	read_text(&list, save, NULL);
+	baleen_threads_set(0);
+	assert_int_equal(list.n_bad, 0);
+	assert_int_equal(list.n_prefix4, N);
+	assert_int_equal(baleen_list_finish(&list), 0);
+	assert_keys(&list, "10.0.0.0-10.255.255.255");
+	baleen_list_free(&list);
+	free(save);
 }
 
 static void test_held_fields(void **state)
@@ -820,6 +931,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_refused_lines),
 		cmocka_unit_test(test_refused_fields),
+		cmocka_unit_test(test_refused_ports),
 		cmocka_unit_test(test_refused_nul),
 		cmocka_unit_test(test_refused_long),
 		cmocka_unit_test(test_refused_very_long),
@@ -829,6 +941,8 @@ int main(void)
 		cmocka_unit_test(test_refused_memory),
 		cmocka_unit_test(test_held_lines),
 		cmocka_unit_test(test_held_ipset),
+		cmocka_unit_test(test_held_netmask),
+		cmocka_unit_test(test_held_netmask_long),
 		cmocka_unit_test(test_held_fields),
 		cmocka_unit_test(test_format),
 		cmocka_unit_test(test_format_octets),

@@ -102,16 +102,15 @@ static bool slow_prefix_length(const char *text, int max, int *length)
 	return !strcmp(again, text) && *length >= 0 && *length <= max;
 }
 
-/* Appends the keys of the entry; false: it is bad. */
-static bool slow_entry(struct baleen_list *list, char *text)
+/* Its first and last address, of the family of @domain; false: it is bad. */
+static bool slow_span(char *text, u32 *domain, unsigned __int128 *first_number,
+		      unsigned __int128 *last_number)
 {
 	char *dash = strchr(text, '-'), *slash = strchr(text, '/');
 	unsigned __int128 low, high, mask;
 	struct baleen_key first, last;
-	bool is_exception = *text == '!';
 	int length, max;
 
-	text += is_exception;
 	if (dash)
 		*dash = '\0';
 	else if (slash)
@@ -138,14 +137,80 @@ static bool slow_entry(struct baleen_list *list, char *text)
 		first.domain = BALEEN_IP4;
 		low = high = (u32)low;
 	}
-	slow_split(list, first.domain, 0, 0, low, high, is_exception);
+	*domain = first.domain;
+	*first_number = low;
+	*last_number = high;
 	return true;
+}
+
+/* Appends the keys of the entry; false: it is bad. */
+static bool slow_entry(struct baleen_list *list, char *text)
+{
+	bool is_exception = *text == '!';
+	unsigned __int128 low, high;
+	u32 domain;
+
+	if (!slow_span(text + is_exception, &domain, &low, &high))
+		return false;
+	slow_split(list, domain, 0, 0, low, high, is_exception);
+	return true;
+}
+
+static bool slow_is_key(const char *word)
+{
+	unsigned __int128 low, high;
+	char copy[256];
+	u32 domain;
+
+	snprintf(copy, sizeof(copy), "%s", word);
+	return strcmp(word, "::") && strpbrk(word, ".:") && *word != '-' &&
+	       slow_span(copy, &domain, &low, &high);
+}
+
+/* 0.0.0.0 and a name with a dot */
+static bool slow_is_hosts_line(const char *key, const char *word)
+{
+	static const char name[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+	char others[] = "0123456789.-_", all[128];
+
+	snprintf(all, sizeof(all), "%s%s", name, others);
+	return (!strcmp(key, "0.0.0.0") || !strcmp(key, "127.0.0.1") || !strcmp(key, "::") ||
+		!strcmp(key, "::1")) &&
+	       strpbrk(word, name) && strchr(word, '.') && !word[strspn(word, all)];
+}
+
+/* Does what stands behind a key make it another entry? */
+static bool slow_is_other(const char *key, const char *rest)
+{
+	bool is_first = true, is_hosts = *rest == ' ' || *rest == '\t';
+	char word[256], *p;
+
+	while (*rest && *rest != '#') {
+		bool is_last = *rest == ';';
+		size_t length;
+
+		rest += is_last;
+		rest += strspn(rest, " \t");
+		length = strcspn(rest, " \t,;#|");
+		snprintf(word, sizeof(word), "%.*s", (int)length, rest);
+		rest += length;
+		if (is_last)
+			return slow_is_key(word);
+		p = word + (*word == '!');
+		if (is_first && *p == '/' && p[1] >= '0' && p[1] <= '9')
+			return true;
+		p += *p == '-';
+		if (slow_is_key(p) || (is_first && is_hosts && slow_is_hosts_line(key, p)))
+			return true;
+		is_first &= !*p;
+		rest += *rest && strchr(",|", *rest);
+	}
+	return false;
 }
 
 static bool slow_line(struct baleen_list *list, const char *line)
 {
-	char copy[256], *text = copy, *rest;
-	struct baleen_key key;
+	char copy[256], key[256], *text = copy;
 	size_t length;
 
 	snprintf(copy, sizeof(copy), "%s", line);
@@ -155,17 +220,12 @@ static bool slow_line(struct baleen_list *list, const char *line)
 		return false;
 	text += strspn(text, " \t");
 	length = strcspn(text, " \t#;");
-	rest = text + length + strspn(text + length, " \t");
 	if (!length)
 		return true;
-	if (*rest == '-') {
-		rest += 1 + strspn(rest + 1, " \t");
-		rest[strcspn(rest, " \t#;,")] = '\0';
-		if (slow_address(rest, &key))
-			return false;
-	}
-	text[length] = '\0';
-	return slow_entry(list, text);
+	snprintf(key, sizeof(key), "%.*s", (int)length, text);
+	if (slow_is_other(key + (*key == '!'), text + length))
+		return false;
+	return slow_entry(list, key);
 }
 
 static int random_ip4(char *text)
@@ -211,8 +271,10 @@ static int random_last(char *text, const char *first_text)
 static void random_line(char *line)
 {
 	static const char *const before[] = {"", "", "!", " ", "\t !"};
-	static const char *const after[] = {"",	  "",  "",   "\t10", " # x",
-					    "#x", ";", "\r", " \r",  " -1"};
+	static const char *const after[] = {"",	   "",	 "",	"",	  "",	       "\t10",
+					    "",	   "",	 "",	"",	  "",	       "",
+					    " # x", "#x", ";",	"\r",	  " \r",	       " -1",
+					    " a.b", " /8", ";::1", " x ::2,", "\t10.0.0.0/8", " - 1.1.1.1"};
 	static const char alphabet[] = "0123456789abcdef.:/-,#; \t!%xG\r";
 	char address[64], *p = line;
 	bool ip6 = random_to(3) == 0;
@@ -223,7 +285,7 @@ static void random_line(char *line)
 		p += sprintf(p, "/%u", random_to(ip6 ? 130 : 34));
 	else if (random_to(4) == 0)
 		p += sprintf(p, "-") + random_last(p + 1, address);
-	sprintf(p, "%s", after[random_to(10)]);
+	sprintf(p, "%s", after[random_to(sizeof(after) / sizeof(after[0]))]);
 	for (u32 n = random_to(2) ? random_to(4) : 0; n; n--) {
 		size_t length = strlen(line), at = random_to(length + 1);
 		char c = alphabet[random_to(sizeof(alphabet) - 1)];

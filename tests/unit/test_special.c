@@ -89,7 +89,8 @@ static void test_find(void **state)
 	assert_found("fdff:ffff::1", "unique local");
 	assert_found("2001:db8::1", "documentation");
 	/* an IPv4 host each */
-	assert_found("64:ff9b::8.8.8.8", NULL);
+	assert_found("64:ff9b::8.8.8.8", "IPv4/IPv6 translation");
+	assert_found("64:ff9b::1:0:0", NULL);
 	assert_found("2002:0808:0808::1", NULL);
 	assert_found("2001::1", NULL);
 	assert_found("2606:4700::1111", NULL);

@@ -150,6 +150,9 @@ static void test_pieces(void **state)
 	close(fd);
 }
 
+#define JSON \
+	"is JSON, not a list: --column reads it by a path such as .[].ip, see baleen-lists(5)"
+
 static void test_refuse(void **state)
 {
 	static const struct {
@@ -165,7 +168,10 @@ static void test_refuse(void **state)
 		{ "\xff\xfe"
 		  "1",
 		  3, "is UTF-16: convert it to UTF-8" },
-		{ "{\"prefixes\":[", 13, "is JSON, not a list" },
+		{ "{\"prefixes\":[", 13, JSON },
+		{ "\n[ {", 4, JSON },
+		{ "[\"192.0.2.1\"]", 13, JSON },
+		{ "[2001:db8::1]", 13, NULL },
 		{ "<!DOCTYPE html>", 15, "is an HTML or XML page, not a list" },
 		{ "\xef\xbb\xbf\r\n  <html>", 13, "is an HTML or XML page, not a list" },
 		{ "", 0, NULL },
@@ -175,13 +181,15 @@ static void test_refuse(void **state)
 
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
 		int fd = open_bytes(kinds[i].bytes, kinds[i].n_bytes);
-		const char *text = baleen_unpack_refuse(fd);
+		const char *text = baleen_unpack_refuse(fd, false);
 
 		if (!kinds[i].text)
 			assert_null(text);
 		else
 			assert_string_equal(text, kinds[i].text);
 		assert_int_equal(lseek(fd, 0, SEEK_CUR), 0);
+		if (kinds[i].text && !strcmp(kinds[i].text, JSON))
+			assert_null(baleen_unpack_refuse(fd, true));
 		close(fd);
 	}
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* baleen dump: the keys of an exact image, in ascending order. */
 
+#include "cli/common/set_text.h"
+#include "cli/file/dump_sets.h"
 #include "cli/open/filter_ref.h"
 #include "filter/copies.h"
 #include "filter/directory_table.h"
@@ -125,35 +127,58 @@ static bool print_keys(struct printer *printer, const struct baleen_list *list)
 	return go_on;
 }
 
-static int dump(const struct filter_ref *ref, bool json)
+struct dump {
+	struct list_options lists;
+	int format;
+	const char *set;
+	bool json;
+};
+
+/* As a set of another program; the first error is that of the disk. */
+static int print_sets(const struct filter_ref *ref, const struct dump *asked,
+		      const struct baleen_list *list)
 {
-	struct printer printer = { .key_spec = ref->filter.image.key_spec, .json = json };
+	u32 key_spec = ref->filter.image.key_spec;
+
+	if (!baleen_spec_is_address(key_spec))
+		return complain("%s: its keys are no addresses: --format text prints them",
+				ref->argument);
+	dump_sets(asked->format, list, asked->set);
+	return finish_output(EXIT_DONE);
+}
+
+static int print_list(struct printer *printer, const struct baleen_list *list)
+{
+	if (printer->json)
+		putchar('[');
+	if (print_ip4(printer, list) && print_ip6(printer, list))
+		print_keys(printer, list);
+	if (printer->json)
+		puts("\n]");
+	return finish_output(EXIT_DONE);
+}
+
+static int dump(const struct filter_ref *ref, const struct dump *asked)
+{
+	struct printer printer = { .key_spec = ref->filter.image.key_spec, .json = asked->json };
 	struct baleen_error error;
 	struct baleen_list list;
+	int err;
 
 	if (!baleen_copies_check(&ref->filter.image, NULL))
 		printer.counted = &ref->filter;
 
 	if (baleen_filter_to_list(&ref->filter, &list, &error))
 		return complain("%s: %s", ref->argument, error.text);
-	if (json)
-		putchar('[');
-	if (print_ip4(&printer, &list) && print_ip6(&printer, &list))
-		print_keys(&printer, &list);
-	if (json)
-		puts("\n]");
+	err = asked->format == DUMP_TEXT ? print_list(&printer, &list) :
+					   print_sets(ref, asked, &list);
 	baleen_list_free(&list);
-	return finish_output(EXIT_DONE);
+	return err;
 }
-
-struct dump {
-	struct list_options lists;
-	bool json;
-};
 
 static int run(int argc, char **argv)
 {
-	struct dump asked = { 0 };
+	struct dump asked = { .set = "baleen" };
 	struct filter_ref ref;
 	int err;
 
@@ -161,24 +186,34 @@ static int run(int argc, char **argv)
 	err = options_parse(&dump_command, &asked, &argc, &argv);
 	if (!err)
 		err = list_options_check(&dump_command, &asked.lists);
+	if (!err)
+		err = set_check_name(&dump_command, asked.set);
+	if (!err && asked.json && asked.format != DUMP_TEXT)
+		err = complain_usage(&dump_command, "--json is for --format text");
 	if (err)
 		return err;
 	if (filter_ref_open(&ref, *argv, &asked.lists))
 		return EXIT_FAILED;
-	err = dump(&ref, asked.json);
+	err = dump(&ref, &asked);
 	filter_ref_close(&ref);
 	return err;
 }
 
 static const struct option_spec options[] = {
 	{ .table = list_option_table, .at = offsetof(struct dump, lists) },
+	VALUE("format", 0, "F", option_choice, dump, format,
+	      "text (default); ipset, for 'ipset restore'; nft, for 'nft -f'; or csv: of addresses, "
+	      "without exceptions",
+	      .words = "text ipset nft csv"),
+	VALUE("set", 0, "NAME", option_text, dump, set,
+	      "name of the set of ipset or nft (baleen), with a 6 behind it for IPv6"),
 	FLAG("json", 'j', dump, json, "an array of strings"),
 	{ 0 },
 };
 
 const struct command dump_command = {
 	.name = "dump",
-	.synopsis = "[-j] IMAGE",
+	.synopsis = "[--format text|ipset|nft|csv] [--set NAME] [-j] IMAGE",
 	.help = "Prints the keys of an exact image, one a line, in ascending order. Where there are\n"
 		"prefixes, IPv4 addresses side by side are printed as the fewest of them, and IPv6\n"
 		"exceptions as !PREFIX. 'baleen build' of it, with the same --key, gives the same set.\n"

@@ -27,7 +27,7 @@ static u32 number_of(const char *text, size_t length)
 	return number && number <= BALEEN_CSV_MAX_COLUMNS ? number - 1 : NO_COLUMN;
 }
 
-static int check_column(const char *text, size_t length, struct baleen_error *error)
+int baleen_csv_check_column(const char *text, size_t length, struct baleen_error *error)
 {
 	if (!length)
 		return baleen_fail(error, EINVAL, "the name of the column is missing");
@@ -35,16 +35,6 @@ static int check_column(const char *text, size_t length, struct baleen_error *er
 		return baleen_fail(error, EINVAL, "columns have the numbers 1 to %d",
 				   BALEEN_CSV_MAX_COLUMNS);
 	return 0;
-}
-
-int baleen_csv_parse_column(struct baleen_csv_options *options, const char *text,
-			    struct baleen_error *error)
-{
-	int err = check_column(text, strlen(text), error);
-
-	if (!err)
-		options->column = text;
-	return err;
 }
 
 int baleen_csv_parse_where(struct baleen_csv_options *options, const char *text,
@@ -55,7 +45,7 @@ int baleen_csv_parse_where(struct baleen_csv_options *options, const char *text,
 
 	if (!equals)
 		return baleen_fail(error, EINVAL, "not COLUMN=VALUE");
-	err = check_column(text, equals - text, error);
+	err = baleen_csv_check_column(text, equals - text, error);
 	if (err)
 		return err;
 	if (options->n_where == BALEEN_CSV_MAX_WHERE)
@@ -286,4 +276,28 @@ int baleen_csv_columns_find(const struct baleen_csv_options *options, const char
 		return err;
 	*columns = found;
 	return !is_key;
+}
+
+/* --- entries --- */
+
+/* Would the list read it as one entry, whether good or bad? */
+static bool is_entry(const char *key)
+{
+	if (!*key || strpbrk(key, "#;\"") || !strcmp(key, "create"))
+		return false;
+	while (isgraph((u8)*key))
+		key++;
+	return !*key;
+}
+
+void baleen_csv_put_key(FILE *out, const char *key)
+{
+	if (is_entry(key)) {
+		fputs(key, out);
+		return;
+	}
+	putc_unlocked('"', out);
+	for (; *key; key++)
+		putc_unlocked(isgraph((u8)*key) && !strchr("#;\"", *key) ? *key : '?', out);
+	putc_unlocked('"', out);
 }

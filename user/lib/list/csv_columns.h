@@ -5,6 +5,8 @@
 #ifndef BALEEN_CSV_COLUMNS_H
 #define BALEEN_CSV_COLUMNS_H
 
+#include <stdio.h>
+
 #include <baleen/port.h>
 
 #include "util/error.h"
@@ -16,12 +18,14 @@
 /**
  * struct baleen_csv_options - the columns and rows of a table that are the list
  * @column: column of the key: "network", "1"; or of the first and the last address of
- *          a range: "1-2", "start-end". NULL is 1, or 1-2 of the known tables
+ *          a range: "1-2", "start-end". NULL is 1, or 1-2 of the known tables. One that
+ *          begins with a dot is a path of JSON (json_list.h), and "@NAME" a format
+ *          (list_format.h)
  * @where: "COLUMN=VALUE": only rows where the column has this value; case and,
  *         before a number, "AS" make no difference
  * @n_where: how many; all must hold
- * @delimiter: between columns; '\0' is a tab when the name ends in .tsv or the
- *             first row has one, else a comma
+ * @delimiter: between columns; '\0' is a tab when the name ends in .tsv or the first row has
+ *             one, else what comes first in that row of , ; and |, outside quotes
  * @is_private: messages do not show what stands in the table
  *
  * All zeros: no table is meant. Strings belong to the caller.
@@ -47,6 +51,16 @@ struct baleen_csv_columns {
 };
 
 /**
+ * struct baleen_csv_counts - rows of a table
+ * @n_rows: without the one that has the names
+ * @n_wanted: of them, those where all of &struct baleen_csv_options.where hold
+ */
+struct baleen_csv_counts {
+	u64 n_rows;
+	u64 n_wanted;
+};
+
+/**
  * baleen_csv_is_wanted() - do options speak of a table?
  * @options: the options
  *
@@ -58,15 +72,25 @@ static inline bool baleen_csv_is_wanted(const struct baleen_csv_options *options
 }
 
 /**
- * baleen_csv_parse_column() - check and set the column of the key
- * @options: set; untouched on failure
+ * baleen_csv_is_json() - do options speak of JSON?
+ * @options: the options
+ *
+ * Return: true of a path, and of a format that may be one.
+ */
+static inline bool baleen_csv_is_json(const struct baleen_csv_options *options)
+{
+	return options->column && (*options->column == '.' || *options->column == '@');
+}
+
+/**
+ * baleen_csv_check_column() - is this the number or name of a column?
  * @text: as typed
+ * @length: its length
  * @error: filled in on failure
  *
  * Return: 0 or -EINVAL.
  */
-int baleen_csv_parse_column(struct baleen_csv_options *options, const char *text,
-			    struct baleen_error *error);
+int baleen_csv_check_column(const char *text, size_t length, struct baleen_error *error);
 
 /**
  * baleen_csv_parse_where() - check and add a condition
@@ -112,5 +136,12 @@ int baleen_csv_columns_find(const struct baleen_csv_options *options, const char
  * Return: true or false.
  */
 bool baleen_csv_holds(const char *where, const char *cell);
+
+/**
+ * baleen_csv_put_key() - a cell as the entry of a line
+ * @out: written to, without a newline
+ * @key: the cell; one that would be no entry, or another one, comes out in quotes
+ */
+void baleen_csv_put_key(FILE *out, const char *key);
 
 #endif /* BALEEN_CSV_COLUMNS_H */

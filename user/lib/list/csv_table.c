@@ -13,6 +13,8 @@
 #include <unistd.h>
 
 #include "list/csv_table.h"
+#include "list/json_list.h"
+#include "list/list_format.h"
 
 #define MAX_COLUMNS BALEEN_CSV_MAX_COLUMNS
 #define MAX_ROW_BYTES (64 * 1024)
@@ -108,28 +110,6 @@ static int is_wanted(const struct table *table)
 	return 1;
 }
 
-/* Would the list read it as one entry, whether good or bad? */
-static bool is_entry(const char *key)
-{
-	if (!*key || strpbrk(key, "#;\"") || !strcmp(key, "create"))
-		return false;
-	while (isgraph((u8)*key))
-		key++;
-	return !*key;
-}
-
-static void put_key(FILE *out, const char *key)
-{
-	if (is_entry(key)) {
-		fputs(key, out);
-		return;
-	}
-	putc_unlocked('"', out);
-	for (; *key; key++)
-		putc_unlocked(isgraph((u8)*key) && !strchr("#;\"", *key) ? *key : '?', out);
-	putc_unlocked('"', out);
-}
-
 static int put_row(struct table *table)
 {
 	const struct baleen_csv_columns *columns = &table->columns;
@@ -139,10 +119,10 @@ static int put_row(struct table *table)
 		last = cell_of(table, columns->last);
 	if (!last)
 		return -EINVAL;
-	put_key(table->out, first);
+	baleen_csv_put_key(table->out, first);
 	if (strcmp(first, last)) {
 		putc_unlocked('-', table->out);
-		put_key(table->out, last);
+		baleen_csv_put_key(table->out, last);
 	}
 	return 0;
 }
@@ -269,13 +249,28 @@ static int receive_line(struct table *table, u64 number, char *line, size_t n_by
 	return parse_line(table, line, n_bytes);
 }
 
+/* The first of these that stands outside quotes: a key has none of them. */
+static char first_delimiter(const char *line)
+{
+	bool is_quoted = false;
+
+	for (; *line; line++) {
+		is_quoted ^= *line == '"';
+		if (!is_quoted && strchr(",;|", *line))
+			return *line;
+	}
+	return ',';
+}
+
 static char find_delimiter(const struct table *table, const char *line)
 {
 	const char *dot = strrchr(table->name, '.');
 
 	if (table->options->delimiter)
 		return table->options->delimiter;
-	return (dot && !strcasecmp(dot, ".tsv")) || strchr(line, '\t') ? '\t' : ',';
+	if ((dot && !strcasecmp(dot, ".tsv")) || strchr(line, '\t'))
+		return '\t';
+	return first_delimiter(line);
 }
 
 /* Tables with tabs know no quotes, and NUL bytes do not get this far. */
@@ -331,6 +326,22 @@ static int read_lines(struct table *table, FILE *in)
 
 /* --- all of it --- */
 
+int baleen_csv_parse_column(struct baleen_csv_options *options, const char *text,
+			    struct baleen_error *error)
+{
+	int err;
+
+	if (*text == '.')
+		err = baleen_json_check(text, error);
+	else if (*text == '@')
+		err = baleen_list_format_find(text + 1, error) ? 0 : -EINVAL;
+	else
+		err = baleen_csv_check_column(text, strlen(text), error);
+	if (!err)
+		options->column = text;
+	return err;
+}
+
 /* Closes @fd when it cannot. */
 static FILE *open_stream(int fd, const char *mode)
 {
@@ -351,8 +362,23 @@ static int parse_table(struct table *table, FILE *in, FILE *out)
 	table->out = out;
 	err = read_lines(table, in);
 	csv_free(&table->parser);
+	return err;
+}
+
+static int parse_any(struct table *table, FILE *in, FILE *out)
+{
+	struct baleen_csv_options options;
+	int err = baleen_list_format_resolve(table->options, &options, table->error);
+
+	table->options = &options;
+	if (!err && options.column && *options.column == '.')
+		err = baleen_json_read(fileno(in), table->name, &options, &table->counts, out,
+				       table->error);
+	else if (!err)
+		err = parse_table(table, in, out);
 	if (!err && (fflush(out) || fseek(out, 0, SEEK_SET)))
 		err = baleen_fail(table->error, errno, "%s: %m", table->name);
+	table->options = NULL;
 	return err;
 }
 
@@ -369,7 +395,7 @@ int baleen_csv_read(int fd, const char *name, const struct baleen_csv_options *o
 		table->name = name;
 		table->options = options;
 		table->error = error;
-		err = parse_table(table, in, list);
+		err = parse_any(table, in, list);
 	}
 	if (!err) {
 		copy = fcntl(fileno(list), F_DUPFD_CLOEXEC, 0);

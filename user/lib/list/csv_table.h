@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A table of comma or tab separated values as a list of keys.
+ * A table of separated values as a list of keys.
  *
  * Line N of the list is made of line N of the table: the key, or nothing when
  * the row is not wanted. So what is said of a line of the list is true of the
  * table. A row whose quoted field has newlines in it stands in its first line.
  *
- * Commas and semicolons: RFC 4180. Tabs: no quotes, as in IANA's
+ * Commas, semicolons and `|`: RFC 4180. Tabs: no quotes, as in IANA's
  * text/tab-separated-values. Lines that start with '#' between rows, blank
  * lines and a UTF-8 byte order mark are passed over.
  *
@@ -29,17 +29,18 @@
 #include "list/csv_columns.h"
 
 /**
- * struct baleen_csv_counts - rows of a table
- * @n_rows: without the one that has the names
- * @n_wanted: of them, those where all of &struct baleen_csv_options.where hold
+ * baleen_csv_parse_column() - check and set the column of the key
+ * @options: set; untouched on failure
+ * @text: as typed
+ * @error: filled in on failure
+ *
+ * Return: 0 or -EINVAL.
  */
-struct baleen_csv_counts {
-	u64 n_rows;
-	u64 n_wanted;
-};
+int baleen_csv_parse_column(struct baleen_csv_options *options, const char *text,
+			    struct baleen_error *error);
 
 /**
- * baleen_csv_read() - the list in a table
+ * baleen_csv_read() - the list in a table, or in JSON (json_list.h)
  * @fd: descriptor of a file or memfd open for reading; read from its start; stays open
  * @name: name of the table in messages; tells .tsv
  * @options: the columns and rows to read
@@ -50,7 +51,7 @@ struct baleen_csv_counts {
  *
  * Outputs are untouched on failure.
  *
- * Return: 0; -EINVAL for a table that is damaged or lacks a column; -ENOMEM;
+ * Return: 0; -EINVAL for a table that is damaged or lacks a column; -EFBIG; -ENOMEM;
  * the negative errno of a failed read or write.
  */
 int baleen_csv_read(int fd, const char *name, const struct baleen_csv_options *options,

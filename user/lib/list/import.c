@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The entries of a set as ipset and nftables print it. */
+/* The entries of a set as ipset, nftables and baleen export print it. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +14,8 @@ int baleen_import_format_parse(const char *text, enum baleen_import_format *form
 		*format = BALEEN_IMPORT_IPSET;
 	else if (!strcmp(text, "nft"))
 		*format = BALEEN_IMPORT_NFT;
+	else if (!strcmp(text, "json"))
+		*format = BALEEN_IMPORT_JSON;
 	else
 		return -EINVAL;
 	return 0;
@@ -55,6 +57,8 @@ int baleen_import(const struct baleen_importer *importer, int fd, const char *na
 		err = baleen_fail(error, EINVAL, "%s: NUL byte", name);
 	else if (importer->format == BALEEN_IMPORT_IPSET)
 		err = baleen_import_ipset(importer, &text, error);
+	else if (importer->format == BALEEN_IMPORT_JSON)
+		err = baleen_import_json(importer, &text, error);
 	else
 		err = baleen_import_nft(importer, &text, error);
 	free(text.bytes);

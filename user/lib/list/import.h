@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The entries of a set as ipset and nftables print it.
+ * The entries of a set as ipset, nftables and baleen export print it.
  *
  * - `ipset save [NAME]`: create and add lines; timeout, comment, nomatch. The
  *   counters, skbinfo and such of an entry are passed over.
  * - `nft -j list set FAMILY TABLE NAME`, or list ruleset: addresses, prefixes
  *   and ranges; timeout, expires, comment.
+ * - `baleen export`: an object of JSON a line, with key, origin, reason, since and end.
  *
  * A word that is not understood is an error, never passed over.
  */
@@ -18,7 +19,7 @@
 
 /**
  * baleen_import_format_parse() - a format from text
- * @text: ipset or nft
+ * @text: ipset, nft or json
  * @format: the format; untouched on failure
  *
  * Return: 0 or -EINVAL.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The two formats of baleen_import(), from a file that has been read.
+ * The formats of baleen_import(), from a file that has been read.
  */
 #ifndef BALEEN_IMPORT_FORMATS_H
 #define BALEEN_IMPORT_FORMATS_H
@@ -13,10 +13,12 @@
  * enum baleen_import_format - the program that wrote the text
  * @BALEEN_IMPORT_IPSET: that of ipset save
  * @BALEEN_IMPORT_NFT: JSON of nft -j
+ * @BALEEN_IMPORT_JSON: lines of baleen export
  */
 enum baleen_import_format {
 	BALEEN_IMPORT_IPSET,
 	BALEEN_IMPORT_NFT,
+	BALEEN_IMPORT_JSON,
 };
 
 /**
@@ -26,9 +28,12 @@ enum baleen_import_format {
  * @is_exception: nomatch
  * @expires_s: seconds left; 0: it does not expire
  * @comment: "" for none
- * @line: its line in the file; 0 in JSON
+ * @line: its line in the file; 0 of nft
+ * @origin: of a line of JSON: who has it; NULL otherwise, and where it is missing
+ * @since_ms: of such a line: since when, since the epoch; 0 where it is missing
+ * @end_ms: of such a line: until when; 0 for ever
  *
- * @key and @comment are valid during the callback.
+ * Texts are valid during the callback.
  */
 struct baleen_import_entry {
 	const char *key;
@@ -36,6 +41,9 @@ struct baleen_import_entry {
 	u64 expires_s;
 	const char *comment;
 	u64 line;
+	const char *origin;
+	u64 since_ms;
+	u64 end_ms;
 };
 
 /**
@@ -87,5 +95,16 @@ int baleen_import_ipset(const struct baleen_importer *importer, struct baleen_im
  */
 int baleen_import_nft(const struct baleen_importer *importer, struct baleen_import_text *text,
 		      struct baleen_error *error);
+
+/**
+ * baleen_import_json() - baleen_import() of lines of baleen export
+ * @importer: what to do with them; they have no sets
+ * @text: the file
+ * @error: filled in on failure
+ *
+ * Return: as baleen_import().
+ */
+int baleen_import_json(const struct baleen_importer *importer, struct baleen_import_text *text,
+		       struct baleen_error *error);
 
 #endif /* BALEEN_IMPORT_FORMATS_H */

@@ -140,6 +140,7 @@ int baleen_list_append_all(struct baleen_list *list, const struct baleen_list *m
 		return -ENOMEM;
 	list->n_listed += more->n_listed;
 	list->n_bad += more->n_bad;
+	list->n_ends += more->n_ends;
 	return 0;
 }
 

@@ -3,10 +3,11 @@
  * From a list as people write it to a set of canonical keys.
  *
  * One entry a line: an address, ADDR/LEN, or a range A-B; then, after white
- * space, anything (a score, a comment). `#` and `;` start a comment. Blank
- * lines, CRLF and a UTF-8 byte order mark are fine. `ipset save` files are
- * read: `add NAME KEY ...` gives KEY, whatever its timeout; `create` lines are
- * passed over. Bits below a prefix length are masked, as ipset does.
+ * space, what does not make it another entry (a score, a comment; foreign.h).
+ * `#` and `;` start a comment. Blank lines, CRLF and a UTF-8 byte order mark
+ * are fine. `ipset save` files are
+ * read: `add NAME KEY ...` gives KEY, whatever its timeout, and of a set that
+ * `create` gives a netmask its network. Bits below a prefix length are masked, as ipset does.
  *
  * `!KEY` and ipset's nomatch are exceptions: the longest prefix that covers an
  * address decides whether it is in the set, and of two of one length the
@@ -101,6 +102,7 @@ struct baleen_prefix6 {
  *                copies only
  * @n_lines: lines read
  * @n_bad: bad lines that were passed over
+ * @n_ends: entries of `ipset save` that end, which is not kept
  * @n_listed: entries read; a range counts as its prefixes
  * @n_covered: of them, those that another makes superfluous: duplicates, what
  *             is also listed as an exception of the same length, and hosts,
@@ -138,6 +140,7 @@ struct baleen_list {
 	bool keeps_copies;
 	u64 n_lines;
 	u64 n_bad;
+	u64 n_ends;
 	u64 n_listed;
 	u64 n_covered;
 };

@@ -2,6 +2,8 @@
 /* One line of a list, parsed. */
 #include <stdio.h>
 
+#include "list/foreign.h"
+#include "list/ipset_set.h"
 #include "list/list_entry.h"
 
 #define LINE_BYTES 4096
@@ -103,23 +105,6 @@ static void entry_key(struct baleen_entry *entry, u32 key_spec, struct word word
 		entry_bad(entry, word, reason);
 }
 
-/* Another column is ignored, but `A - B` must not be read as A alone. */
-static bool is_spaced_range(u32 key_spec, const char *p, const char *end)
-{
-	const char *reason, *comma;
-	struct baleen_key key;
-	struct word word;
-
-	p = skip_blanks(p, end);
-	if (p == end || *p != '-')
-		return false;
-	word = entry_word(skip_blanks(p + 1, end), end);
-	comma = memchr(word.start, ',', word.end - word.start);
-	if (comma && baleen_spec_is_address(key_spec))
-		word.end = comma;
-	return !baleen_key_parse(word.start, word.end - word.start, key_spec, &key, &reason);
-}
-
 /* URLs have `#`, `;` and `!` in them, and nothing behind them. */
 static void squid_parse(struct baleen_entry *entry, const char *p, const char *end)
 {
@@ -133,13 +118,49 @@ static void squid_parse(struct baleen_entry *entry, const char *p, const char *e
 		entry_bad(entry, word, reason);
 }
 
+/**
+ * struct ipset_options - what stands behind the key of a line of ipset
+ * @nomatch: it is an exception
+ * @has_end: it has a timeout
+ * @is_unending: which is 0
+ * @wants_value: the next word is the value of the one before
+ * @is_time: and that is a timeout
+ * @bad: a word that is not known; no start when all are
+ */
+struct ipset_options {
+	bool nomatch;
+	bool has_end;
+	bool is_unending;
+	bool wants_value;
+	bool is_time;
+	struct word bad;
+};
+
+static void take_option(struct ipset_options *options, struct word word)
+{
+	int takes_value;
+
+	if (options->wants_value) {
+		options->has_end |= options->is_time && !word_is(word, "0");
+		options->is_unending |= options->is_time && word_is(word, "0");
+		options->wants_value = false;
+		return;
+	}
+	takes_value = baleen_ipset_takes_value(word.start, word.end - word.start);
+	options->nomatch |= word_is(word, "nomatch");
+	options->wants_value = takes_value > 0;
+	options->is_time = word_is(word, "timeout");
+	if (takes_value < 0 && !options->bad.start)
+		options->bad = word;
+}
+
 /* `create NAME TYPE ...` or `add NAME KEY [timeout N] [comment "..."] [nomatch]`,
  * with -exist or -! anywhere.
  */
 static void ipset_parse(struct baleen_entry *entry, u32 key_spec, const char *p, const char *end)
 {
+	struct ipset_options options = { 0 };
 	struct word word, key = { p, end };
-	bool nomatch = false;
 	u32 n_words = 0;
 
 	entry->is_ipset = true;
@@ -154,17 +175,39 @@ static void ipset_parse(struct baleen_entry *entry, u32 key_spec, const char *p,
 			entry_bad(entry, word, "not an address");
 			return;
 		}
+		if (n_words == 1)
+			entry->set = word.start;
 		if (n_words == 2)
 			key = entry_word(word.start, word.end);
-		nomatch |= n_words > 2 && word_is(word, "nomatch");
+		if (n_words > 2)
+			take_option(&options, word);
 		n_words++;
 	}
+	entry->has_end = options.has_end;
+	entry->is_unending = options.is_unending;
 	if (n_words < 3)
 		entry_bad(entry, key, "ipset line without a key");
 	else if (has_open_quote(key.end, end))
 		entry_bad(entry, key, "quote without its end");
+	else if (options.bad.start)
+		entry_bad(entry, options.bad, "no option of an entry of ipset");
+	else if (options.wants_value)
+		entry_bad(entry, word, "without its value");
 	else
-		entry_key(entry, key_spec, key, key.start, nomatch);
+		entry_key(entry, key_spec, key, key.start, options.nomatch);
+}
+
+/* A line of a list; its columns behind the key say nothing of it, or it is a bad line. */
+static void line_parse(struct baleen_entry *entry, u32 key_spec, struct word word, const char *end)
+{
+	const char *start = word.start + (*word.start == '!'), *reason;
+
+	entry_key(entry, key_spec, word, start, start > word.start);
+	if (entry->kind == BALEEN_ENTRY_BAD)
+		return;
+	reason = baleen_foreign_behind(key_spec, start, word.end, end);
+	if (reason)
+		entry_bad(entry, word, reason);
 }
 
 static bool is_ipset(struct word word)
@@ -179,7 +222,8 @@ void baleen_entry_parse(struct baleen_entry *entry, u32 key_spec, const char *li
 	struct word word = { p, end };
 
 	entry->kind = BALEEN_ENTRY_NONE;
-	entry->is_ipset = false;
+	entry->is_ipset = entry->has_end = entry->is_unending = false;
+	entry->set = NULL;
 	if (end - p > LINE_BYTES && key_spec != BALEEN_KEY_SQUID) {
 		entry_bad(entry, word, "line longer than " STRING(LINE_BYTES) " bytes");
 		return;
@@ -205,10 +249,11 @@ void baleen_entry_parse(struct baleen_entry *entry, u32 key_spec, const char *li
 		squid_parse(entry, p, end);
 	else if (is_ipset(word))
 		ipset_parse(entry, key_spec, p, end);
-	else if (is_spaced_range(key_spec, word.end, end))
-		entry_bad(entry, word, "range with white space: write it A-B");
 	else
-		entry_key(entry, key_spec, word, p + (*p == '!'), *p == '!');
+		line_parse(entry, key_spec, word, end);
+	if (entry->kind == BALEEN_ENTRY_BAD && baleen_spec_is_address(key_spec))
+		entry->reason =
+			baleen_foreign_reason(p + (*p == '!'), word.end, end, entry->reason);
 }
 
 int baleen_entry_covers(const struct baleen_entry *entry, const struct baleen_key *key)

@@ -30,6 +30,9 @@ enum baleen_entry_kind {
  * @kind: which of the others hold something
  * @is_exception: exclude @span from the set
  * @is_ipset: a line of `ipset save`
+ * @set: of such a line that adds a key: the name of its set, up to a blank
+ * @has_end: of such a line: it has a timeout, which a list does not keep
+ * @is_unending: of such a line: its timeout is 0, whatever that of its set
  * @text: the entry as it stands in the line, or what is bad
  * @length: length of @text in bytes; below BALEEN_KEY_TEXT unless bad
  *          or a URL
@@ -41,6 +44,9 @@ struct baleen_entry {
 	enum baleen_entry_kind kind;
 	bool is_exception;
 	bool is_ipset;
+	bool has_end;
+	bool is_unending;
+	const char *set;
 	const char *text;
 	size_t length;
 	struct baleen_span span;

@@ -113,7 +113,7 @@ static int search_list(struct search *search, int fd)
 	struct baleen_scanner scan;
 	int ret;
 
-	if (baleen_blocks_are_worth(fd))
+	if (baleen_blocks_are_worth(fd) && !baleen_scanner_has_order(fd, search->key_spec))
 		return search_by_threads(search, fd);
 	ret = baleen_scanner_start(&scan, fd, search->key_spec);
 	if (!ret)

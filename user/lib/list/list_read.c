@@ -95,6 +95,7 @@ static int read_entries(struct baleen_list *list, struct baleen_scanner *scan, c
 			break;
 	}
 	list->n_lines += scan->line;
+	list->n_ends += scan->n_ends;
 	free(scan->buffer);
 	return ret;
 }
@@ -135,6 +136,7 @@ static int parse_block(struct reading *reading, struct baleen_list *list,
 			err = -E2BIG;
 	}
 	reading->n_listed += list->n_listed - before;
+	list->n_ends += scan->n_ends;
 	return !err && reading->n_listed > most ? -E2BIG : err;
 }
 
@@ -208,7 +210,7 @@ int baleen_list_read(struct baleen_list *list, int fd, const char *name,
 		list->key_spec = BALEEN_KEY_SRC;
 	if (list->key_spec == BALEEN_KEY_STRING)
 		err = read_strings(list, fd, name, reader);
-	else if (baleen_blocks_are_worth(fd))
+	else if (baleen_blocks_are_worth(fd) && !baleen_scanner_has_order(fd, list->key_spec))
 		err = read_by_threads(list, fd, name, reader);
 	else if (!(err = baleen_scanner_start(&scan, fd, list->key_spec)))
 		err = read_entries(list, &scan, name, reader);

@@ -6,12 +6,20 @@
  *             0            next          complete          filled
  *
  * A whole line ends with a newline, which stops every parser.
+ *
+ * Of `ipset save`, a host of a set with a netmask is its network. The line that creates such a
+ * set must not stand behind lines of another format: a file that begins with those is read in
+ * blocks, which do not know of each other.
  */
 #ifndef BALEEN_SCANNER_H
 #define BALEEN_SCANNER_H
 
+#include "list/ipset_set.h"
 #include "list/list_entry.h"
 #include "util/lines.h"
+
+/* Sets of a file that have a netmask or a timeout. */
+#define BALEEN_SCANNER_SETS 64
 
 /**
  * struct baleen_scanner - a list on the way
@@ -23,6 +31,10 @@
  * @next: start of the next line
  * @complete: end of the last whole line
  * @filled: end of what was read
+ * @n_saved: lines so far that are of `ipset save`, blank, or comments
+ * @n_ends: of these, those of entries with a timeout, which a list does not keep
+ * @n_sets: how many
+ * @set: sets whose entries mean something else than they say
  */
 struct baleen_scanner {
 	int fd;
@@ -33,6 +45,10 @@ struct baleen_scanner {
 	size_t next;
 	size_t complete;
 	size_t filled;
+	u64 n_saved;
+	u64 n_ends;
+	u32 n_sets;
+	struct baleen_ipset_set set[BALEEN_SCANNER_SETS];
 };
 
 /**
@@ -63,6 +79,17 @@ int baleen_scanner_start_text(struct baleen_scanner *scan, const char *text, u32
  * Return: 1 and @entry, 0 at the end, or the errno of read().
  */
 int baleen_scanner_next(struct baleen_scanner *scan, struct baleen_entry *entry);
+
+/**
+ * baleen_scanner_has_order() - must the lines of a file be read in their order?
+ * @fd: a regular file; stays where it is
+ * @key_spec: as for baleen_scanner_start()
+ *
+ * What a line of `ipset save` adds depends on the line that creates its set.
+ *
+ * Return: true of a file that begins with such a line.
+ */
+bool baleen_scanner_has_order(int fd, u32 key_spec);
 
 /**
  * baleen_scanner_skip() - pass over lines that hold another IPv4 address and nothing else

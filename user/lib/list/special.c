@@ -33,6 +33,7 @@ const struct baleen_special baleen_special[BALEEN_N_SPECIAL] = {
 	{ "::/128", "unspecified address", "RFC 4291" },
 	{ "::1/128", "loopback", "RFC 4291" },
 	{ "::ffff:0.0.0.0/96", "IPv4-mapped", "RFC 4291" },
+	{ "64:ff9b::/96", "IPv4/IPv6 translation", "RFC 6052" },
 	{ "64:ff9b:1::/48", "local IPv4/IPv6 translation", "RFC 8215" },
 	{ "100::/64", "discard only", "RFC 6666" },
 	{ "100:0:0:1::/64", "dummy prefix", "RFC 9780" },
@@ -46,6 +47,11 @@ const struct baleen_special baleen_special[BALEEN_N_SPECIAL] = {
 	{ "fec0::/10", "site local, deprecated", "RFC 3879" },
 	{ "ff00::/8", "multicast", "RFC 4291" },
 };
+
+/* Source: RFC 1122, 3.2.1.3, and RFC 4291, 2.5.2 */
+const char baleen_special_nobody[] = "0.0.0.0 unspecified address\n"
+				     "255.255.255.255 limited broadcast\n"
+				     ":: unspecified address\n";
 
 struct baleen_span baleen_special_span(u32 i)
 {
@@ -171,6 +177,7 @@ static void replace(struct baleen_list *list, struct baleen_list *by)
 {
 	by->n_lines = list->n_lines;
 	by->n_bad = list->n_bad;
+	by->n_ends = list->n_ends;
 	by->n_listed = list->n_listed;
 	by->n_covered = list->n_covered;
 	baleen_list_free(list);
@@ -251,6 +258,34 @@ int baleen_special_list(u32 key_spec, struct baleen_list *set, struct baleen_err
 		used += snprintf(text + used, sizeof(text) - used, "%s\n",
 				 baleen_special[i].prefix);
 	return baleen_list_from_text(text, "special-purpose ranges", key_spec, set, error);
+}
+
+int baleen_special_nobody_list(u32 key_spec, struct baleen_list *set, struct baleen_error *error)
+{
+	return baleen_list_from_text(baleen_special_nobody, "addresses of nobody", key_spec, set,
+				     error);
+}
+
+int baleen_special_leave_nobody(struct baleen_list *list, u64 *n)
+{
+	char ignored[BALEEN_LIST_TEXT];
+	struct baleen_list nobody;
+	struct baleen_key first;
+	u64 n_met = 0;
+	int err = 0;
+
+	if (baleen_spec_is_address(list->key_spec)) {
+		err = baleen_special_nobody_list(list->key_spec, &nobody, NULL);
+		if (err)
+			return err;
+		err = baleen_list_meets(list, &nobody, &n_met, ignored, &first);
+		if (!err && n_met)
+			err = subtract_ranges(list, &nobody);
+		baleen_list_free(&nobody);
+	}
+	if (!err)
+		*n = n_met;
+	return err;
 }
 
 const struct baleen_special *baleen_special_whole(const struct baleen_special_removed *removed)

@@ -3,11 +3,12 @@
  * Addresses that no list of strangers may hold: private, link-local, multicast
  * and the other special-purpose ranges of IANA's registries (RFC 6890).
  *
- * In the table is what is not globally reachable. Not in it, though registered:
+ * In the table is what is not globally reachable, and NAT64's well-known prefix: behind it is
+ * all of IPv4, and a wide prefix of a list, such as ::/8, does not mean it. Not in it, though
+ * registered:
  *
- * - 64:ff9b::/96 and 2002::/16, and Teredo's 2001::/32: each address there
- *   stands for one IPv4 host and sends packets as that host. A list that names
- *   some means them.
+ * - 2002::/16, and Teredo's 2001::/32: each address there stands for one IPv4
+ *   host and sends packets as that host. A list that names some means them.
  * - AS112, AMT and other anycast services (192.31.196.0/24, 2001:1::/32, ...):
  *   they are hosts of the internet as any other.
  */
@@ -16,7 +17,7 @@
 
 #include "list/list.h"
 
-#define BALEEN_N_SPECIAL 30
+#define BALEEN_N_SPECIAL 31
 
 /**
  * struct baleen_special - a special-purpose range
@@ -34,6 +35,11 @@ struct baleen_special {
 
 /* IPv4 before IPv6, in ascending order. */
 extern const struct baleen_special baleen_special[BALEEN_N_SPECIAL];
+
+/* A list of those that are nobody's, each with what it is behind it: hosts that have no address yet
+ * send from 0.0.0.0 and ::, and ask all by 255.255.255.255.
+ */
+extern const char baleen_special_nobody[];
 
 /**
  * struct baleen_special_removed - the entries removed from a set
@@ -115,5 +121,27 @@ const struct baleen_special *baleen_special_whole(const struct baleen_special_re
  * Return: 0 or -ENOMEM.
  */
 int baleen_special_remove(struct baleen_list *list, struct baleen_special_removed *removed);
+
+/**
+ * baleen_special_nobody_list() - baleen_special_nobody as a set
+ * @key_spec: an address
+ * @set: filled in, to be freed by the caller
+ * @error: filled in on failure
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int baleen_special_nobody_list(u32 key_spec, struct baleen_list *set, struct baleen_error *error);
+
+/**
+ * baleen_special_leave_nobody() - take what is nobody's out of a set
+ * @list: finished; keys of several fields are left alone. Its counts of lines and entries stay
+ *        what they were
+ * @n: how many of them were in it
+ *
+ * Both are untouched on failure.
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int baleen_special_leave_nobody(struct baleen_list *list, u64 *n);
 
 #endif /* BALEEN_SPECIAL_H */

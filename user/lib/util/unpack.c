@@ -57,18 +57,22 @@ int baleen_unpack(int fd, const char *name, u64 max_bytes, int *out, struct bale
 	return err;
 }
 
-static bool is_markup(const char *start)
+static const char *skip_blanks(const char *p)
 {
-	static const char bom[] = "\xef\xbb\xbf";
-
-	if (!strncmp(start, bom, strlen(bom)))
-		start += strlen(bom);
-	start += strspn(start, " \t\r\n");
-	return *start == '<';
+	return p + strspn(p, " \t\r\n");
 }
 
-const char *baleen_unpack_refuse(int fd)
+/* Not [2001:db8::1] */
+static bool is_json(const char *start)
 {
+	const char *inside = *start == '[' ? skip_blanks(start + 1) : "";
+
+	return *start == '{' || (*inside && strchr("{[\"]", *inside));
+}
+
+const char *baleen_unpack_refuse(int fd, bool takes_json)
+{
+	static const char bom[] = "\xef\xbb\xbf";
 	static const struct {
 		const char *magic;
 		size_t n_bytes;
@@ -81,14 +85,18 @@ const char *baleen_unpack_refuse(int fd)
 		{ "PK\x03\x04", 4, "is a zip archive: unpack it first" },
 		{ "\xff\xfe", 2, "is UTF-16: convert it to UTF-8" },
 		{ "\xfe\xff", 2, "is UTF-16: convert it to UTF-8" },
-		{ "{", 1, "is JSON, not a list" },
 	};
 	char start[256] = "";
+	const char *text;
 
 	if (pread(fd, start, sizeof(start) - 1, 0) < 0)
 		return NULL;
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
 		if (!memcmp(start, kinds[i].magic, kinds[i].n_bytes))
 			return kinds[i].text;
-	return is_markup(start) ? "is an HTML or XML page, not a list" : NULL;
+	text = skip_blanks(strncmp(start, bom, strlen(bom)) ? start : start + strlen(bom));
+	if (is_json(text) && !takes_json)
+		return "is JSON, not a list: --column reads it by a path such as .[].ip, see "
+		       "baleen-lists(5)";
+	return *text == '<' ? "is an HTML or XML page, not a list" : NULL;
 }

@@ -29,10 +29,11 @@ int baleen_unpack(int fd, const char *name, u64 max_bytes, int *out, struct bale
 /**
  * baleen_unpack_refuse() - why these bytes can be no list
  * @fd: descriptor of a file open for reading; its position stays
+ * @takes_json: JSON is fine
  *
  * Return: what the file is, to stand behind its name in a message, such as "is
  * an HTML page, not a list"; NULL when it may be a list.
  */
-const char *baleen_unpack_refuse(int fd);
+const char *baleen_unpack_refuse(int fd, bool takes_json);
 
 #endif /* BALEEN_UNPACK_H */
