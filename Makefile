@@ -110,9 +110,9 @@ ASAN_OBJ := $(LIB_SRC:%.c=build/asan/%.o) $(API_SRC:%.c=build/asan/%.o) \
 	$(patsubst %.c,build/asan/%.o,$(filter-out %/main.c,$(FETCH_SRC)))
 # What the fuzz targets link; each of clang's objects takes a second of a processor.
 FUZZ_LIB := $(wildcard $(patsubst %,user/lib/%.c,util/* key/* list/* net/* filter/* deploy/conf* report/metrics report/metrics_families report/metrics_rows \
-	fleet/fleet_entry fleet/fleet_batch fleet/fleet_conf fleet/fleet_keys fleet/fleet_policy icp/digest icp/squid_objects icp/squid_set icp/store_log set/* state/entries state/entry_bytes state/entry_key state/entry_line state/entry_row state/feed_guard state/feeds state/rule_bans \
-	state/rule_store_path state/rule_store_rules state/rule_store_texts \
-	state/set_feed state/sql xdp/limit_words xdp/pins xdp/qualifiers xdp/ruleset))
+	fleet/fleet_entry fleet/fleet_batch fleet/fleet_conf fleet/fleet_keys fleet/fleet_policy icp/digest icp/squid_objects icp/squid_set icp/store_log icp/swap_state set/* state/book state/database_file state/entries* state/entry_bytes state/entry_key state/entry_line state/entry_row state/feed_guard state/feeds state/journal state/rule_bans \
+	state/rule_store state/rule_store_commit state/rule_store_path state/rule_store_rules state/rule_store_texts \
+	state/set_feed state/sql* state/unkept xdp/limit_words xdp/pins xdp/qualifiers xdp/ruleset))
 FUZZ_OBJ := $(FUZZ_LIB:%.c=build/fuzzed/%.o)
 # The program of bpf/baleen.bpf.c for what comes in and what goes out, with room for fewer
 # rules, and with calls of conntrack, which not every kernel can load. user/lib/xdp/bpf_objects.c
@@ -131,7 +131,7 @@ SKELETONS := build/section.skel.h build/slot.skel.h
 TEST_SKELETONS := $(patsubst %.bpf.c,build/%.skel.h,$(TEST_BPF_SRC))
 PROGRAMS := build/baleen build/baleend
 # Programs that others start, as installed: found from where the one that starts them is.
-HELPERS := $(patsubst %,build/libexec/baleen/baleen-%,fetch fleetd fleet-demo)
+HELPERS := $(patsubst %,build/libexec/baleen/baleen-%,fetch fleetd fleet-demo icp-demo)
 UNIT_BIN := $(UNIT_SRC:tests/unit/%.c=build/unit/%)
 FUZZ_BIN := $(FUZZ_SRC:tests/fuzz/%.c=build/fuzz/%)
 TOOL_BIN := $(TOOL_SRC:tests/tools/%.c=build/tools/%) build/tools/shim.so build/tools/clock.so
@@ -279,6 +279,10 @@ build/libexec/baleen/baleen-fleet-demo: user/fleetd/demo.sh
 	@mkdir -p $(@D)
 	install $< $@
 
+build/libexec/baleen/baleen-icp-demo: user/cli/icp/demo.sh
+	@mkdir -p $(@D)
+	install $< $@
+
 # --- the library for others ------------------------------------------------
 
 # Of the archive the linker takes what the API needs.
@@ -392,7 +396,7 @@ build/kmod-test/stress/%: tests/kmod/stress/%.c build/libbaleen.a
 	$(CC) $(BASE_CFLAGS) $(CFLAGS) $(CPPFLAGS) -static -pthread -MMD -MP -MF $@.d -o $@ $< build/libbaleen.a -lm
 
 # Anywhere in memory, where a number that is no address seldom is one.
-build/kmod-test/fuzz/fuzz: $(wildcard tests/kmod/fuzz/*) tests/kmod/dev.h
+build/kmod-test/fuzz/fuzz: $(wildcard tests/kmod/fuzz/*) tests/kmod/dev.h include/uapi/linux/baleen.h
 	@mkdir -p $(@D)
 	$(CC) $(BASE_CFLAGS) $(CFLAGS) $(CPPFLAGS) -static-pie -pthread -o $@ $(filter %.c,$^)
 

@@ -209,6 +209,18 @@ kept_of()
 	echo "$BALEEN_STATE_DIR/network-namespaces/$1"
 }
 
+# states_in NAMESPACE: the names of these, and of what is beside them
+states_in()
+{
+	ls -I book-of-the-host -- "$(kept_of "$1")" 2>/dev/null
+}
+
+# book_of NAMESPACE: the database of its entries
+book_of()
+{
+	echo "$(kept_of "$1")/book-of-the-host/book.db"
+}
+
 # in_ns NAMESPACE COMMAND...
 in_ns()
 {

@@ -164,7 +164,7 @@ words_of()
 strip()
 {
 	rm -f "$BALEEN_CONF_DIR/$DEV.conf" "$BALEEN_CONF_DIR/default.conf"
-	inside "$BALEEN" detach --forget "$DEV" >/dev/null 2>&1 || inside "$BALEEN" detach "$DEV" >/dev/null 2>&1
+	inside "$BALEEN" detach --forget --entries "$DEV" >/dev/null 2>&1 || inside "$BALEEN" detach "$DEV" >/dev/null 2>&1
 }
 
 # fresh: the device as the way finds it, with a never-drop list; fails when it cannot be made

@@ -59,7 +59,7 @@ come_new()
 {
 	local n
 
-	check "new: the filter is taken off, and forgotten" "$BALEEN" detach --forget lan0
+	check "new: the filter is taken off, and forgotten" "$BALEEN" detach --forget --entries lan0
 	mv /etc/baleen/lan0.conf /etc/baleen/default.conf
 	sed -i '1i match lan*' /etc/baleen/default.conf
 	check "new: lan0 goes" ip link del lan0

@@ -42,7 +42,7 @@ refuses "add an exception" "'!192.0.2.9': an exception cannot be added: 'baleen 
 refuses "del an exception" "'!192.0.2.1': an exception cannot be deleted: 'baleen add' the key" \
 	baleen del a.bln '!192.0.2.1'
 refuses "a bad key" "'192.0.2.300': octet above 255" baleen add a.bln 192.0.2.9 192.0.2.300
-refuses "two keys in one word" "'192.0.2.8 192.0.2.9': not a key" baleen add a.bln '192.0.2.8 192.0.2.9'
+refuses "two keys in one word" "'192.0.2.8 192.0.2.9': a second address behind the address: a range is A-B, --column reads a table" baleen add a.bln '192.0.2.8 192.0.2.9'
 refuses "an empty key" "'': not a key" baleen add a.bln ''
 refuses "a comment" "'#': not a key" baleen add a.bln '#'
 refuses "a key of another kind" "'tcp,192.0.2.9': a host name, not an address" baleen add a.bln tcp,192.0.2.9

@@ -131,7 +131,7 @@ bad_pages()
 COMMANDS=$("$BALEEN" help | sed -n 's/^  baleen \([a-z]*\) .*/\1/p' | sort -u)
 # Of each command its options, with a blank before and behind each.
 declare -A OPTIONS
-for command in $COMMANDS "icp "{attach,status,detach,seed,resync,serve}; do
+for command in $COMMANDS "icp "{attach,status,detach,seed,resync,serve,ask,demo}; do
 	# shellcheck disable=SC2086 # words
 	OPTIONS[$command]=" $("$BALEEN" help $command | grep -oE -- '(^|[][ |,{])--?[a-zA-Z][a-z0-9-]*' |
 		sed 's/^[^-]//' | sort -u | paste -s -d ' ') "

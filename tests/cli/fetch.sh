@@ -21,6 +21,22 @@ serve()
 	read -r -t 30 -u "$REQUESTS" port || bail "the server does not start"
 }
 
+# What libcurl says in words of its own, which it has changed since 7.88. @ is a number, or a protocol.
+case $(pkg-config --modversion libcurl) in
+7.*)
+	SHORT="transfer closed with @ bytes remaining to read"
+	NO_PROTOCOL="Protocol \"@\" not supported or disabled in libcurl"
+	NO_HOST="URL using bad/illegal format or missing URL"
+	NOT_SIGNED="server certificate verification failed."
+	;;
+*)
+	SHORT="end of response with @ bytes missing"
+	NO_PROTOCOL="Protocol \"@\" disabled"
+	NO_HOST="URL rejected: No host part in the URL"
+	NOT_SIGNED="server verification failed: certificate signer not trusted."
+	;;
+esac
+
 # requests N: the last of N requests, of which there are to be no more
 requests()
 {
@@ -116,7 +132,7 @@ fetches "429" "new $size bytes, 2 attempts, etag $etag, modified " /later/1/list
 requests 2 >/dev/null
 fails "429 for an hour" "@: HTTP status 429: asks to come back in 3600 s" 1 /later/3600/list
 fails "a connection that ends" "@: Empty reply from server" 4 /reset
-fails "half of a body" "@: transfer closed with $size bytes remaining to read" 4 /short/list
+fails "half of a body" "@: ${SHORT/@/$size}" 4 /short/list
 fails "no last chunk" "@: transfer closed with outstanding read data remaining" 4 /cut-chunks/list
 fails "half of a gzip stream" "@: gzip cut short" 4 /cut-gzip/list
 fails "nothing more for a second" "@: Operation too slow. Less than 10 bytes/sec transferred the \
@@ -142,7 +158,7 @@ resumes "half, then another part" 3 /half-other/list "$etag" ""
 resumes "half, then no part" 3 /half-416/list "$etag" ""
 resumes "half by a weak ETag" 2 /half-weak/list "W/$etag" ""
 expect "half behind a redirection" 1 "" \
-	"$URL/to/$URL/half/list: transfer closed with $((size - size / 2)) bytes remaining to read" \
+	"$URL/to/$URL/half/list: ${SHORT/@/$((size - size / 2))}" \
 	"$FETCH" "$URL/to/$URL/half/list" body retries=1
 is "is asked for anew" "$(requests 4)" "/half/list - - $AGENT"
 
@@ -152,9 +168,9 @@ fails "404" "@: HTTP status 404" 1 /none
 fails "a status that is no document" "@: HTTP status 203" 1 /status/203
 fails "304 unasked" "@: HTTP status 304" 1 /status/304
 fails "another encoding" "@: comes in an encoding that was not asked for" 1 /br/list
-fails "a redirection to a file" "@: Protocol \"file\" not supported or disabled in libcurl" \
+fails "a redirection to a file" "@: ${NO_PROTOCOL/@/file}" \
 	1 "/to/file:///etc/passwd"
-fails "to another protocol" "@: Protocol \"ftp\" not supported or disabled in libcurl" \
+fails "to another protocol" "@: ${NO_PROTOCOL/@/ftp}" \
 	1 "/to/ftp://127.0.0.1:$port/list"
 expect "round and round" 1 "" "$URL/status/302: Maximum (5) redirects followed" \
 	"$FETCH" "$URL/status/302" body
@@ -177,7 +193,7 @@ fails "a signal while it waits" "@: interrupted" 1 /status/500 interrupt=pause p
 	timeout=3000000
 expect "neither http nor https" 1 "" "'ftp://127.0.0.1/': neither http:// nor https://" \
 	"$FETCH" ftp://127.0.0.1/ body
-expect "no URL" 1 "" "malformed URL: URL using bad/illegal format or missing URL" \
+expect "no URL" 1 "" "malformed URL: $NO_HOST" \
 	"$FETCH" 'http://user:secret@/list' body
 expect "secrets stay out of messages" 1 "" "$URL/none: HTTP status 404" \
 	"$FETCH" "http://user:secret@${URL#http://}/none?key=secret#secret" body
@@ -212,5 +228,4 @@ wait "$pid"
 serve cert.pem key.pem
 URL=https://127.0.0.1:$port
 check_status "a certificate that nobody vouches for" 1 "$FETCH" "$URL/list" body
-is "is refused" "$(sed 's/ CAfile.*//' "$TMP/err")" \
-	"$URL/list: server certificate verification failed."
+is "is refused" "$(sed 's/ (\{0,1\}CAfile.*//' "$TMP/err")" "$URL/list: $NOT_SIGNED"

@@ -72,7 +72,7 @@ check "and maintained" test -L "$DEBIAN/etc/systemd/system/multi-user.target.wan
 cp "$DEBIAN/usr/share/baleen/example.conf" "$DEBIAN/etc/baleen/veth-b.conf"
 check_status "the example is applied as it is" 3 debian baleen apply veth-b
 is "its rules" "$(debian baleen status -j veth-b | jq -c '[.[].rules[].name]')" '["office","bans"]'
-check "and forgotten" debian baleen detach --forget veth-b
+check "and forgotten" debian baleen detach --forget --entries veth-b
 rm "$DEBIAN/etc/baleen/veth-b.conf"
 check "a list is attached by a second command" debian baleen attach veth-b --drop /root/list.txt
 program=$(xdp_id "$B" veth-b)

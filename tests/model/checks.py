@@ -198,9 +198,7 @@ class Checks:
                 raise Disagreement("rule %s counted %d packets, the model says %d" %
                                    (rule.name, has["packets"], rule.packets))
             if rule.has_state and "origins" in has:
-                origins = {}
-                for single in rule.singles.values():
-                    origins[single.origin] = origins.get(single.origin, 0) + 1
+                origins = world.origins(rule)
                 if has["origins"] != origins:
                     raise Disagreement("rule %s has entries %s, the model says %s" %
                                        (rule.name, has["origins"], origins))

@@ -108,6 +108,7 @@ class ConfSteps:
                 new.singles = dict(self.world.rules[at].singles)
                 new.packets = self.world.rules[at].packets
             after.rules.append(new)
+        after.inherit(self.world)
         status, out, err = self.m.run("apply", "--check", DEV, "--force")
         if status not in (0, 3):
             raise Disagreement("apply --check: exit %d: %s" % (status, err))

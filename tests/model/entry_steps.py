@@ -4,7 +4,7 @@ import json
 import time
 
 from machine import DEV
-from rules import N_HOST, Single
+from rules import N_HOST, Single, is_nobody
 from sets import Disagreement, KeySet, Made, Span
 
 
@@ -64,8 +64,13 @@ class EntrySteps:
 
     def refused_single(self, rule, what, force):
         """What a drop rule does not take of a person."""
-        return bool(self.protected_in(rule, what, force)) or \
+        return bool(self.protected_in(rule, what, force)) or self.is_nobody(rule, what) or \
             (not force and self.is_wide(rule, what))
+
+    @staticmethod
+    def is_nobody(rule, what):
+        return rule.action == "drop" and rule.is_address() and what.first == what.last and \
+            is_nobody(what.fam, what.first)
 
     def refused_fed(self, rule, what):
         """What it does not take of a program: all of it is protected, or it is too wide."""
@@ -73,7 +78,7 @@ class EntrySteps:
             return True
         protected = sorted(self.protected_in(rule, what, False), key=lambda s: s.first)
         if not protected:
-            return False
+            return self.is_nobody(rule, what)
         number = what.first
         for span in protected:
             if span.first <= number <= span.last:
@@ -308,6 +313,7 @@ class EntrySteps:
         origin = self.rng.choice((None, "one", "two", "manual", "feed"))
         changed.singles = {i: s for i, s in changed.singles.items()
                            if origin is not None and s.origin != origin}
+        after.flush_parked(rule.name, origin)
         self.do("flush", ["flush", "%s:%s" % (DEV, rule.name)] +
                 (["--origin", origin] if origin else ["--all"]), after,
                 may_refuse=self.refusals(rule))

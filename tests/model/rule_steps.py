@@ -75,6 +75,7 @@ class RuleSteps:
             words += ["--sample", "100/s"]
         if rng.random() < 0.1:
             words += ["--capacity", "1000"]
+        after.inherit(self.world)
         force = self.force()
         self.do("attach", words + force, after, forced=bool(force), resets=True)
 
@@ -85,6 +86,7 @@ class RuleSteps:
             return
         if self.mode != "kept":
             after.rules = []
+            after.inherit(self.world)
         after.unmatched = after.vital = 0
         for rule in after.rules:
             rule.packets = 0
@@ -181,6 +183,7 @@ class RuleSteps:
             else:
                 place, at = ["--after", after.rules[other].name], other + 1
         after.rules.insert(at, rule)
+        after.inherit(self.world)
         force = self.force()
         words = ["rule", "add", DEV] + place + more + force
         if rule.spec != ("src",):
@@ -195,6 +198,7 @@ class RuleSteps:
         names = rng.sample([r.name for r in after.rules],
                            rng.randint(1, min(2, len(after.rules) - 1)))
         after.rules = [r for r in after.rules if r.name not in names]
+        after.inherit(self.world)
         force = self.force()
         self.do("rule del", ["rule", "del"] + ["%s:%s" % (DEV, n) for n in names] + force, after,
                 forced=bool(force))
@@ -278,6 +282,7 @@ class RuleSteps:
         if self.mode == "bare" and self.world.attached:
             for rule in after.rules:
                 rule.has_state = False
+        after.inherit(self.world)
         force = self.force()
         if not self.world.attached and self.mode == "bare":
             return

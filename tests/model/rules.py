@@ -10,6 +10,19 @@ PROTO_NAME = {6: "tcp", 17: "udp", 1: "icmp", 132: "sctp", 47: "gre", 33: "dccp"
 N_HOST = 3      # own addresses of both families, and a resolver
 
 
+def is_nobody(fam, number):
+    """Of hosts that have no address yet: no list that drops keeps these."""
+    return number == 0 or (fam == 4 and number == (1 << 32) - 1)
+
+
+def shape(spec):
+    """Entries of a rule are entries of another of its name when their keys look alike."""
+    if spec in (("src",), ("dst",)):
+        return "address"
+    return tuple("address" if f in ("src", "dst") else "port" if f in ("sport", "dport") else f
+                 for f in spec)
+
+
 class Single:
     def __init__(self, what, is_exception, origin):
         self.what, self.is_exception, self.origin = what, is_exception, origin
@@ -44,6 +57,12 @@ class Rule:
     def is_address(self):
         return self.spec in (("src",), ("dst",))
 
+    def takes(self, singles, spec):
+        """Those of a rule of its name that are entries of this one, too, and those that are not."""
+        if shape(spec) != shape(self.spec):
+            return {}, singles
+        return singles, {}
+
     def copy(self):
         new = Rule(self.name, self.action, self.spec, self.quals, self.kind)
         new.__dict__.update(self.__dict__)
@@ -72,7 +91,7 @@ class Rule:
             if held and guards and not self.keep_special:
                 held = not any(s.holds(fam, number) for s in SPECIAL_SPANS)
         if held and self.action == "drop":
-            held = not self.withholds(world, fam, number)
+            held = not is_nobody(fam, number) and not self.withholds(world, fam, number)
         return held
 
     def withholds(self, world, fam, number):
@@ -164,6 +183,43 @@ class World:
         self.dry_run = False
         self.unmatched = self.vital = 0
         self.withheld = []          # spans: N_HOST of this host, then never.list
+        self.parked = {}            # name of a rule -> [(spec, singles)] that wait for one
+
+    def inherit(self, before):
+        """Entries are of the host: those of a rule that goes wait for one of its name."""
+        parked = {name: list(waiting) for name, waiting in before.parked.items()}
+        for old in before.rules:
+            at = self.find(old.name)
+            if old.has_state and old.singles and \
+                    (at is None or self.rules[at].spec != old.spec):
+                parked.setdefault(old.name, []).append((old.spec, dict(old.singles)))
+        for rule in self.rules:
+            at = before.find(rule.name)
+            if not rule.has_state or (at is not None and before.rules[at].spec == rule.spec):
+                continue
+            rule.singles, left = {}, []
+            for spec, singles in parked.pop(rule.name, []):
+                mine, others = rule.takes(singles, spec)
+                rule.singles.update(mine)
+                if others:
+                    left.append((spec, others))
+            if left:
+                parked[rule.name] = left
+        self.parked = parked
+
+    def flush_parked(self, name, origin):
+        waiting = [(spec, {i: s for i, s in singles.items()
+                           if origin is not None and s.origin != origin})
+                   for spec, singles in self.parked.get(name, [])]
+        self.parked = {**self.parked, name: [w for w in waiting if w[1]]}
+
+    def origins(self, rule):
+        """Of all entries that the book has of a rule's name."""
+        origins = {}
+        for singles in [rule.singles] + [s for _, s in self.parked.get(rule.name, [])]:
+            for single in singles.values():
+                origins[single.origin] = origins.get(single.origin, 0) + 1
+        return origins
 
     def copy(self):
         new = World()

@@ -25,6 +25,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 extern void *__libc_malloc(size_t bytes);
@@ -248,44 +249,58 @@ int fallocate(int fd, int mode, off_t at, off_t n)
 
 /* --- name ------------------------------------------------------------------ */
 
+#define BPF_FS_MAGIC 0xcafe4a11
+
+/* The names of pins are in the kernel's memory: they fail as bpf() does, not as a disk. */
+static const char *name_class(int at, const char *path)
+{
+	struct statfs in = { 0 };
+
+	if (*path == '/')
+		return strncmp(path, "/sys/fs/bpf/", strlen("/sys/fs/bpf/")) ? "name" : "bpf";
+	CALL(SYS_fstatfs, at, &in, 0, 0, 0, 0);
+	return in.f_type == BPF_FS_MAGIC ? "bpf" : "name";
+}
+
 int rename(const char *from, const char *to)
 {
-	return fails("name") ? -1 : CALL(SYS_rename, from, to, 0, 0, 0, 0);
+	return fails(name_class(AT_FDCWD, from)) ? -1 : CALL(SYS_rename, from, to, 0, 0, 0, 0);
 }
 
 int renameat(int at, const char *from, int to_at, const char *to)
 {
-	return fails("name") ? -1 : CALL(SYS_renameat, at, from, to_at, to, 0, 0);
+	return fails(name_class(at, from)) ? -1 : CALL(SYS_renameat, at, from, to_at, to, 0, 0);
 }
 
 int renameat2(int at, const char *from, int to_at, const char *to, unsigned int flags)
 {
-	return fails("name") ? -1 : CALL(SYS_renameat2, at, from, to_at, to, flags, 0);
+	return fails(name_class(at, from)) ? -1 :
+					     CALL(SYS_renameat2, at, from, to_at, to, flags, 0);
 }
 
 int unlink(const char *path)
 {
-	return fails("name") ? -1 : CALL(SYS_unlink, path, 0, 0, 0, 0, 0);
+	return fails(name_class(AT_FDCWD, path)) ? -1 : CALL(SYS_unlink, path, 0, 0, 0, 0, 0);
 }
 
 int unlinkat(int at, const char *path, int flags)
 {
-	return fails("name") ? -1 : CALL(SYS_unlinkat, at, path, flags, 0, 0, 0);
+	return fails(name_class(at, path)) ? -1 : CALL(SYS_unlinkat, at, path, flags, 0, 0, 0);
 }
 
 int mkdir(const char *path, mode_t mode)
 {
-	return fails("name") ? -1 : CALL(SYS_mkdir, path, mode, 0, 0, 0, 0);
+	return fails(name_class(AT_FDCWD, path)) ? -1 : CALL(SYS_mkdir, path, mode, 0, 0, 0, 0);
 }
 
 int mkdirat(int at, const char *path, mode_t mode)
 {
-	return fails("name") ? -1 : CALL(SYS_mkdirat, at, path, mode, 0, 0, 0);
+	return fails(name_class(at, path)) ? -1 : CALL(SYS_mkdirat, at, path, mode, 0, 0, 0);
 }
 
 int linkat(int at, const char *from, int to_at, const char *to, int flags)
 {
-	return fails("name") ? -1 : CALL(SYS_linkat, at, from, to_at, to, flags, 0);
+	return fails(name_class(to_at, to)) ? -1 : CALL(SYS_linkat, at, from, to_at, to, flags, 0);
 }
 
 /* --- open ------------------------------------------------------------------ */

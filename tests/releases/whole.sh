@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
 # The other Debian, on this kernel and in its virtual machines: every group of tests of `make check`,
-# all tests of a fleet, with its Redis and with valkey, and the programs and the module that its
-# compilers make, under the kernels of both. What a test may not depend on is as on another machine:
-# the locale, in which I is no capital i, time zone, mask, name of the host and a resolver. For `make
-# check-all`, or, of some groups:
+# all tests of a fleet, with its Redis and with valkey, and what its compilers make: programs under
+# the kernels of both, whose verifiers differ, and the module under its own. What a test may not
+# depend on is as on another machine: the locale, in which I is no capital i, time zone, mask, name of
+# the host and a resolver. For `make check-all`, or, of some groups:
 #
 #	tests/releases/whole.sh [unit|xdp|squid|deb|kernels|kmod|fleet|valkey]...
 
@@ -43,8 +43,19 @@ for name; do
 	valkey)
 		# shellcheck disable=SC2016 # of the shell in there
 		[ "$OTHER" != trixie ] || group valkey sh -c 'mkdir /tmp/valkey
-			for name in server cli sentinel; do ln -s "$(command -v valkey-$name)" /tmp/valkey/redis-$name; done
+			for name in server cli sentinel; do
+				ln -s "$(command -v valkey-$name)" /tmp/valkey/redis-$name || exit
+			done
 			PATH=/tmp/valkey:$PATH exec tests/run --only fleet/ fleet'
+		;;
+	# The machines of two kernels beside each other.
+	kernels) group kernels env KERNELS="6.1 6.12" TEST_TIMEOUT=3600 tests/run kernels ;;
+	kmod)
+		if [ "$OTHER" = trixie ]; then
+			group kmod env KMOD_KERNELS=6.12 tests/run kmod
+		else
+			group kmod tests/run kmod
+		fi
 		;;
 	*) group "$name" tests/run "$name" ;;
 	esac

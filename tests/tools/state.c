@@ -18,7 +18,6 @@
 #include <unistd.h>
 
 #include <state/feeds.h>
-#include <state/entries.h>
 
 #define TIMEOUT_MS 1000
 #define RULE "drop"
@@ -55,36 +54,36 @@ static int take_feed(const struct baleen_feed *feed, void *data)
 static void write_all(struct baleen_rule_store *state, const char *word)
 {
 	struct baleen_feed feed = { .rule = RULE, .wanted.source = "feed" };
-	struct baleen_rule_entry entry = { .key.span = baleen_span_of_ip4(0xc0000201),
-					   .origin = "manual" };
 	int fd = bytes_fd(word);
-	bool is_new;
-	u64 n;
 
 	must(baleen_rule_store_set_text(state, "conf", word, &error));
 	must(baleen_feeds_each(state, RULE, take_feed, &feed, &error));
 	must(baleen_feeds_put(state, &feed, &error));
 	must(baleen_feed_accept(state, &feed, fd, &error));
-	must(baleen_rule_entries_flush(state, RULE, NULL, &n, &error));
-	strcpy(entry.reason, word);
-	must(baleen_rule_entries_put(state, RULE, &entry, &is_new, &error));
 	close(fd);
+}
+
+/* What cannot be made is not left half-made. */
+static struct baleen_rule_store made;
+
+static void close_made(void)
+{
+	baleen_rule_store_close(&made);
 }
 
 static void make(const char *device)
 {
 	static struct baleen_stored_rules rules = { .n_rules = 1 };
-	struct baleen_rule_store state;
 
 	rules.rule[0] = (struct baleen_stored_rule){ .name = RULE,
 						     .key_spec = BALEEN_KEY_SRC,
 						     .kind = BALEEN_KIND_CUCKOO };
-	must(baleen_rule_store_create(&state, device, true, TIMEOUT_MS, &error));
-	must(baleen_rule_store_begin(&state, &error));
-	must(baleen_rule_store_set_rules(&state, &rules, &error));
-	write_all(&state, "old");
-	must(baleen_rule_store_commit(&state, &error));
-	baleen_rule_store_close(&state);
+	must(baleen_rule_store_create(&made, device, true, TIMEOUT_MS, &error));
+	atexit(close_made);
+	must(baleen_rule_store_begin(&made, &error));
+	must(baleen_rule_store_set_rules(&made, &rules, &error));
+	write_all(&made, "old");
+	must(baleen_rule_store_commit(&made, &error));
 }
 
 static void change(const char *device)
@@ -111,12 +110,6 @@ static int print_feed(const struct baleen_feed *feed, void *data)
 	return 0;
 }
 
-static int print_single(const struct baleen_rule_entry *entry, void *data)
-{
-	printf(" %s", entry->reason);
-	return 0;
-}
-
 static void show(const char *device)
 {
 	struct baleen_rule_store state;
@@ -131,7 +124,6 @@ static void show(const char *device)
 	must(baleen_rule_store_get_text(&state, "conf", &text));
 	printf("%s", text ? text : "nothing");
 	must(baleen_feeds_each(&state, NULL, print_feed, &state, &error));
-	must(baleen_rule_entries_each(&state, RULE, NULL, print_single, NULL, &error));
 	puts("");
 	free(text);
 	baleen_rule_store_close(&state);

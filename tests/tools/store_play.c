@@ -120,7 +120,7 @@ static void make_event(void)
 	pthread_mutex_lock(&play.lock);
 	object->is_there = !object->is_there;
 	n = snprintf(line, sizeof(line),
-		     "1700000000.123 %s 00 %08X %s  200 1700000000 1700000000        -1 text/html "
+		     "1700000000.123 %s 00 %08X %s  200 1700000000 1700000000 4000000000 text/html "
 		     "100/100 GET http://play/\n",
 		     object->is_there ? "SWAPOUT" : "RELEASE", 17, object->key);
 	while (send(play.feed_fd, line, n, 0) != n)
@@ -167,7 +167,7 @@ static void put_object(FILE *stream, u32 i)
 	if (is_there)
 		put_chunk(stream,
 			  "KEY %s\n\tSTORE_OK      NOT_IN_MEMORY SWAPOUT_DONE PING_DONE   \n"
-			  "\tCACHABLE,VALIDATED\n\tLV:1700000000 LU:1700000000 LM:-1        EX:-1\n"
+			  "\tCACHABLE,VALIDATED\n\tLV:1700000000 LU:1700000000 LM:-1        EX:4000000000\n"
 			  "\t0 locks, 0 clients, 1 refs\n\tSwap Dir 0, File 0X000011\n\n",
 			  play.object[i].key);
 }

@@ -19,7 +19,7 @@ state() { "$STATE" "$@" >"$TMP/out" 2>"$TMP/err"; }
 # show: sets now to what is there
 show() { now=$("$STATE" show $DEV 2>&1); }
 
-OLD="old old old" NEW="new new new"
+OLD="old old" NEW="new new"
 
 # --- what a change starts from ----------------------------------------------
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* States for tests, in directories of their own: of the loopback device. */
 #include <sqlite3.h>
+#include <state/book.h>
 #include <state/rule_store.h>
 
 #define DEVICE "lo"
@@ -50,16 +51,23 @@ static int remove_roots(void **unused)
 	return clean_root(unused) || rmdir(root) || rmdir(run);
 }
 
-/* Changes the database of a kept state behind everybody's back. */
-static inline void ask(const char *device, const char *sql)
+/* Changes a database behind everybody's back. */
+static inline void ask_file(const char *name, const char *sql)
 {
-	char name[64];
 	sqlite3 *db;
 
-	snprintf(name, sizeof(name), "%s/" BALEEN_RULE_STORE_DB, device);
 	assert_int_equal(sqlite3_open(in_root(name), &db), SQLITE_OK);
 	assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
 	assert_int_equal(sqlite3_close(db), SQLITE_OK);
+}
+
+/* That of a kept state. */
+static inline void ask(const char *device, const char *sql)
+{
+	char name[64];
+
+	snprintf(name, sizeof(name), "%s/" BALEEN_RULE_STORE_DB, device);
+	ask_file(name, sql);
 }
 
 static inline struct baleen_stored_rule state_rule(const char *name)

@@ -154,8 +154,9 @@ static const struct {
 	{ R "feed /a\rb\n", "c:2: a control character" },
 	{ R "feed /" LONG_1024 "\n", "c:2: feed: a path of 1024 bytes or more" },
 	{ R "feed http://h/" LONG_1024 "\n", "c:2: feed: a URL of 1024 bytes or more" },
-	{ R "feed /x evry 1h\n", "c:2: 'evry': not an option of a feed: column, where, delimiter, "
-				 "skip-bad, every, timeout, access, private, hold, key or ring" },
+	{ R "feed /x evry 1h\n",
+	  "c:2: 'evry': not an option of a feed: column, json, format, where, "
+	  "delimiter, skip-bad, every, timeout, access, private, hold, key or ring" },
 	{ R "feed /x every\n", "c:2: every: its value is missing" },
 	{ R "feed /x every 1\n", "c:2: every '1': not a time from 1s to 365d such as 30s, 5m" },
 	{ R "feed /x every 10ms\n",
@@ -228,6 +229,17 @@ static const struct {
 	{ "rule a allow\nfeed name:a.b skip-bad\n",
 	  "c:2: feed name:a.b: only every and timeout are for names" },
 	{ R "feed /x column 1 column 2\n", "c:2: column is given twice" },
+	{ R "feed /x json .a json .b\n", "c:2: json is given twice" },
+	{ R "feed /x json .a format aws\n",
+	  "c:2: format: one of column, json and format is enough" },
+	{ R "feed /x json\n", "c:2: json: its value is missing" },
+	{ R "feed /x json ip\n", "c:2: json 'ip': not a path such as .[].ip" },
+	{ R "feed /x json ." LONG_256 "\n", "c:2: json: 256 bytes or more" },
+	{ R "feed /x format @aws\n",
+	  "c:2: no format '@aws': there are abuseipdb, atlassian, aws, azure, cloudflare, crowdsec, "
+	  "cscli, dshield, fastly, geofeed, github-actions, github-hooks, google, misp, oracle, "
+	  "spamhaus" },
+	{ R "feed route:1 format aws\n", "c:2: feed route:1: only hold and every are for routes" },
 	{ R "feed /x\nfeed /y\nfeed /x every 1h\n", "c:4: feed '/x' is in line 2 already" },
 	{ R "feed /x where a=" LONG_256 "\n", "c:2: where: more than 254 bytes" },
 };
@@ -490,6 +502,29 @@ static const char formatted[] =
 	"rule jail drop\n\tbans\n"
 	"rule mine drop\n\tkey flow\n\tkind bloom\n\tfpp 0.001\n";
 
+/* Paths of JSON and formats are columns, by which word ever they came. */
+static void test_json(void **state)
+{
+	static const char text[] = R "\nfeed /a column .x[].ip\nfeed /a json .y where z=1\n"
+				     "feed /a column @aws\nfeed /a format google where a=b\n";
+	struct baleen_conf conf;
+	char *same;
+
+	assert_int_equal(parse(text, &conf, NULL), 0);
+	assert_string_equal(conf.feed[0].wanted.column, ".x[].ip");
+	assert_string_equal(conf.feed[1].wanted.column, ".y");
+	assert_string_equal(conf.feed[1].wanted.where, "z=1");
+	assert_string_equal(conf.feed[2].wanted.column, "@aws");
+	assert_string_equal(conf.feed[3].wanted.column, "@google");
+	same = baleen_conf_format(&conf, true);
+	assert_non_null(same);
+	assert_non_null(strstr(same, "\tfeed /a json .x[].ip\n\tfeed /a json .y where z=1\n"
+				     "\tfeed /a format aws\n"
+				     "\tfeed /a format google where a=b\n"));
+	free(same);
+	baleen_conf_free(&conf);
+}
+
 /* What goes out is looked up by its destination, unless a rule says otherwise. */
 static void test_egress(void **state)
 {
@@ -584,11 +619,12 @@ static void test_fleet(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_refused),	 cmocka_unit_test(test_refused_bytes),
-		cmocka_unit_test(test_too_many), cmocka_unit_test(test_all),
-		cmocka_unit_test(test_defaults), cmocka_unit_test(test_format),
-		cmocka_unit_test(test_routes),	 cmocka_unit_test(test_fleet),
-		cmocka_unit_test(test_egress),	 cmocka_unit_test(test_never_names),
+		cmocka_unit_test(test_refused),	    cmocka_unit_test(test_refused_bytes),
+		cmocka_unit_test(test_too_many),    cmocka_unit_test(test_all),
+		cmocka_unit_test(test_defaults),    cmocka_unit_test(test_format),
+		cmocka_unit_test(test_routes),	    cmocka_unit_test(test_fleet),
+		cmocka_unit_test(test_json),	    cmocka_unit_test(test_egress),
+		cmocka_unit_test(test_never_names),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -35,7 +35,8 @@ static int make(void **unused)
 	rule->guards_feeds = true;
 	return baleen_rule_store_create(&state, DEVICE, true, 1, &error) ||
 	       baleen_rule_store_begin(&state, &error) ||
-	       baleen_rule_store_set_rules(&state, &rules, &error);
+	       baleen_rule_store_set_rules(&state, &rules, &error) ||
+	       baleen_book_begin(&state, &error);
 }
 
 static int clean(void **unused)

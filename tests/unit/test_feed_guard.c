@@ -121,7 +121,7 @@ static void test_check(void **state)
 		{ .limits = DEFAULT,
 		  .now = { .n_special = 3 },
 		  .refusal =
-			  "0 entries, without 3 in special-purpose ranges (special keep keeps them): fewer "
+			  "0 entries, without 3 in special-purpose ranges (special keep keeps all but 0.0.0.0, :: and 255.255.255.255): fewer "
 			  "than min-entries 1 asks for" },
 		{ .limits = LIMITS(0, 1, 1, 1, 0) },
 		/* at the limit is within it */

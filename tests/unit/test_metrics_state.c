@@ -61,9 +61,11 @@ static void make_state(void)
 	put_feed(&state, "https://u:secret@example.net/a?k=secret", 5000, 8000, 0);
 	put_feed(&state, "https://example.net/b", 5000, 0, 4);
 	put_feed(&state, "/never", 0, 0, 1);
+	assert_int_equal(baleen_book_begin(&state, &error), 0);
 	put_single(&state, "192.0.2.1", "fail2ban");
 	put_single(&state, "192.0.2.2", "fail2ban");
 	put_single(&state, "192.0.2.2", "manual");
+	assert_int_equal(baleen_book_commit(&state, &error), 0);
 	assert_int_equal(baleen_rule_store_set_text(&state, "applied", "1700000000", &error), 0);
 	assert_int_equal(baleen_rule_store_set_text(&state, "confirm", "soon", &error), 0);
 	assert_int_equal(baleen_rule_store_set_text(&state, "image_time bad", "1700000001", &error), 0);
@@ -130,12 +132,14 @@ static void remembered(void **unused)
 	assert_int_equal(baleen_rule_store_create(&state, DEVICE, true, 1, &error), 0);
 	assert_int_equal(baleen_rule_store_begin(&state, &error), 0);
 	assert_int_equal(baleen_rule_store_set_rules(&state, &rules, &error), 0);
+	assert_int_equal(baleen_rule_store_commit(&state, &error), 0);
+	assert_int_equal(baleen_book_begin(&state, &error), 0);
 	for (u32 n = 1; n <= BALEEN_METRICS_MANY_ENTRIES + 1; n++) {
 		snprintf(key, sizeof(key), "11.0.%u.%u", n / 256, n % 256);
 		put_single(&state, key, "some");
 		if (n < BALEEN_METRICS_MANY_ENTRIES - 1)
 			continue;
-		assert_int_equal(baleen_rule_store_commit(&state, &error), 0);
+		assert_int_equal(baleen_book_commit(&state, &error), 0);
 		source = (struct baleen_metrics_source){ 0 };
 		assert_int_equal(baleen_metrics_add_state(&source, DEVICE, &counts), 0);
 		assert_int_equal(source.n_origins, 1);
@@ -145,7 +149,7 @@ static void remembered(void **unused)
 							     BALEEN_METRICS_MANY_ENTRIES);
 		baleen_metrics_free(&source);
 		baleen_metrics_counts_forget(&counts);
-		assert_int_equal(baleen_rule_store_begin(&state, &error), 0);
+		assert_int_equal(baleen_book_begin(&state, &error), 0);
 	}
 	/* What is old is counted again. */
 	counts.origins[0].counted_s -= BALEEN_METRICS_COUNT_S;
@@ -179,7 +183,7 @@ static void damaged(void **unused)
 	FILE *stream;
 
 	make_state();
-	ask(DEVICE, "DROP TABLE single");
+	ask_file(BALEEN_BOOK_DIRECTORY "/" BALEEN_BOOK_DB, "DROP TABLE single");
 	make_source(&source);
 	assert_int_equal(baleen_metrics_add_state(&source, DEVICE, NULL), 0);
 	assert_int_equal(source.n_feeds, 3);

@@ -427,6 +427,23 @@ static void each(void **unused)
 	assert_int_equal(baleen_rule_store_each(note, seen, &error), 77);
 }
 
+/* Whatever order their directory has: what a command prints of them is the same everywhere. */
+static void each_by_name(void **unused)
+{
+	static const char *const devices[] = { "c", "f", "a", "e", "B", "d" };
+	struct baleen_rule_store state;
+	char seen[256] = "";
+
+	for (size_t i = 0; i < sizeof(devices) / sizeof(*devices); i++) {
+		assert_int_equal(baleen_rule_store_create(&state, devices[i], true, 1, &error), 0);
+		assert_int_equal(baleen_rule_store_begin(&state, &error), 0);
+		assert_int_equal(baleen_rule_store_commit(&state, &error), 0);
+		baleen_rule_store_close(&state);
+	}
+	assert_int_equal(baleen_rule_store_each(note, seen, &error), 0);
+	assert_string_equal(seen, "B:1 a:1 c:1 d:1 e:1 f:1 ");
+}
+
 static void set_text(struct baleen_rule_store *state, const char *name, const char *text)
 {
 	assert_int_equal(baleen_rule_store_begin(state, &error), 0);
@@ -524,6 +541,9 @@ static void a_moment(void **unused)
 	set_text(&writer, "conf", "new");
 	assert_text(&reader, "conf", "old");
 	assert_int_equal(baleen_rule_store_commit(&reader, &error), 0);
+	assert_text(&reader, "conf", "old");
+	baleen_rule_store_close(&reader);
+	assert_int_equal(baleen_rule_store_open(&reader, DEVICE, 0, &error), 0);
 	assert_text(&reader, "conf", "new");
 	baleen_rule_store_close(&writer);
 	assert_text(&reader, "conf", "new");
@@ -747,6 +767,7 @@ int main(void)
 		cmocka_unit_test_teardown(removed, clean_root),
 		cmocka_unit_test_teardown(kept_before_volatile, clean_root),
 		cmocka_unit_test_teardown(each, clean_root),
+		cmocka_unit_test_teardown(each_by_name, clean_root),
 		cmocka_unit_test_teardown(reader_writes, clean_root),
 		cmocka_unit_test_teardown(one_writer, clean_root),
 		cmocka_unit_test_teardown(a_moment, clean_root),

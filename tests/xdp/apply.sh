@@ -99,6 +99,8 @@ baleen: veth-b: nothing changed, since this host would cut itself off (--force d
 
 # --- from nothing -------------------------------------------------------------
 
+HINT="(private, of examples and so on: 'special keep' in the rule keeps all but 0.0.0.0, :: and 255.255.255.255)"
+
 try_first()
 {
 	printf '%s\n' 8.8.8.0/24 9.9.9.0/24 2a00::1 10.1.2.3 >"$L/bad"
@@ -107,7 +109,7 @@ try_first()
 + rule good: allow
 + rule bad: drop
 + rule good: feed $L/good: +1
-+ rule bad: feed $L/bad: +3, without 1 special-purpose
++ rule bad: feed $L/bad: +3, without 1 special-purpose $HINT
 would change" baleen apply --check
 	changes "--diff" "+default pass
 +sample 10/s
@@ -118,14 +120,14 @@ would change" baleen apply --check
 +	feed $L/bad
 + attach: no filter is in force
 + rule good: feed $L/good: +1
-+ rule bad: feed $L/bad: +3, without 1 special-purpose
++ rule bad: feed $L/bad: +3, without 1 special-purpose $HINT
 would change" baleen apply --diff
 	is "neither attaches" "$(xdp_mode "$B" veth-b)$(stored)" off
 	changes "apply" "+ attach: no filter is in force
 + rule good: allow
 + rule bad: drop
 + rule good: feed $L/good: +1
-+ rule bad: feed $L/bad: +3, without 1 special-purpose
++ rule bad: feed $L/bad: +3, without 1 special-purpose $HINT
 changed, native" baleen apply
 	is "enforces it" "$(verdicts)" PDDPDPDP
 	same "apply"
@@ -220,24 +222,24 @@ detach veth-b' first" baleen apply
 	check_status "back" 3 baleen apply
 }
 
-# Bans are of a rule: what takes the rule away says first how many go with it.
+# Bans wait for a rule of their name: what takes it away, or brings it, says how many.
 try_singles()
 {
 	conf "rule jail drop" bans "rule good allow" "  feed $L/good"
 	check_status "apply" 3 baleen apply
 	check "bans" baleen add veth-b:jail 192.0.2.{1,2} 2001:db8::/64
 	conf "rule prison drop" bans "rule good allow" "  feed $L/good"
-	changes "another name loses them" "- rule jail: drop, 3 single entries go with it
+	changes "another name parks them" "- rule jail: drop, 3 single entries parked
 + rule prison: drop
 would change" baleen apply --check
 	changes "as lines, too" "-rule jail drop
 +rule prison drop
-- rule jail: drop, 3 single entries go with it
+- rule jail: drop, 3 single entries parked
 would change" baleen apply --diff
 	is "as JSON" "$(baleen apply --check -j | jq -c '.[0].changes[0] | [.change, .rule, .single_entries]')" \
 		'["rule-removed","jail",3]'
 	conf "rule jail drop" "  key src,dport" "rule good allow" "  feed $L/good"
-	changes "a key of other fields, too" "~ rule jail: key src,dport, 3 single entries go with it
+	changes "a key of other fields, too" "~ rule jail: key src,dport, 3 single entries parked
 ~ rule jail: no bans
 would change" baleen apply --check
 	conf "rule jail drop" "  key dst" "rule good allow" "  feed $L/good"
@@ -246,7 +248,12 @@ would change" baleen apply --check
 would change" baleen apply --check
 	is "all are there" "$(baleen list -j veth-b:jail | jq length)" 3
 	expect "rule del says it" 0 "veth-b: deleted, rules now: good" \
-		"baleen: warning: veth-b: 3 single entries go with rule jail" baleen rule del veth-b:jail
+		"baleen: veth-b: 3 single entries of rule jail are parked until there is a rule of this name" baleen rule del veth-b:jail
+	conf "rule jail drop" "rule good allow" "  feed $L/good"
+	changes "the name brings them back" "+ rule jail: drop, 3 single entries in force again
+changed, native" baleen apply
+	is "they are" "$(in_ns "$B" "$VERDICT" veth-b 192.0.2.1 2001:db8::7 192.0.2.9)" DDP
+	check "all go" baleen flush --all veth-b:jail
 	conf "rule good allow" "  feed $L/good" "rule bad drop" "  feed $L/bad"
 	check_status "as before" 3 baleen apply
 }
@@ -487,7 +494,7 @@ changed, native" baleen apply
 # Attached by hand it ends with the boot; applied it is kept, with its bans.
 try_by_hand()
 {
-	check "detach for good" baleen detach --forget veth-b
+	check "detach for good" baleen detach --forget --entries veth-b
 	printf '%s\n' 8.8.8.0/24 9.9.9.0/24 >"$L/bad"
 	check "attach by hand" baleen attach veth-b --drop "bad=$L/bad"
 	check "a ban" baleen add veth-b:bad 1.2.3.4 --ttl 1h --origin test
@@ -504,7 +511,7 @@ try_by_hand()
 ~ rule bad: special remove
 changed, native" baleen apply
 	is "bans stay" "$(verdicts)" PDDDDDPP
-	is "its state is kept" "$(ls "$(kept_of "$B")")$(find "$TMP/run" -name 'ns*')" veth-b
+	is "its state is kept" "$(states_in "$B")$(find "$TMP/run" -name 'ns*')" veth-b
 	same "by hand"
 }
 
@@ -522,6 +529,7 @@ try_kinds()
 	is "is refused" "$(grep -c "'fpp .*' in its configuration consents to it" "$TMP/err")" 1
 	conf "rule bad drop" "  feed $L/bloom.bln" "  fpp 1e-2"
 	check_status "unless that is said" 3 baleen apply --force
+	check "the ban goes" baleen del --origin test veth-b:bad 1.2.3.4
 	printf '10.1.1.1,22\n8.8.8.8,22\n' >"$L/flows"
 	conf "rule bad drop" "  key src,dport" "  feed $L/flows"
 	check_status "keys of two fields" 3 baleen apply
@@ -533,6 +541,25 @@ try_kinds()
 	conf "rule bad drop" "  feed $L/table.gz column network where country=us"
 	check_status "by another country" 3 baleen apply
 	is "is another feed" "$(verdicts)" PPPDPPPP
+	printf '{"prefixes": [{"ip_prefix": "8.8.8.0/24", "service": "S3"}],
+		"ipv6_prefixes": []}' >"$L/aws.json"
+	conf "rule bad drop" "  feed $L/aws.json column .prefixes[].ip_prefix"
+	check_status "JSON by a path" 3 baleen apply
+	is "is in force" "$(verdicts)" PDDPPPPP
+	conf "rule bad drop" "  feed $L/aws.json json .prefixes[].ip_prefix"
+	check_status "by the word for it nothing changes" 0 baleen apply
+	conf "rule bad drop" "  feed $L/aws.json column @aws where service=EC2"
+	check_status "by the name of its format, and nothing is wanted" 1 baleen apply
+	conf "rule bad drop" "  feed $L/aws.json column @aws where service=s3"
+	check_status "and by a condition" 3 baleen apply
+	is "the same is in force" "$(verdicts)" PDDPPPPP
+	conf "rule bad drop" "  feed $L/aws.json format aws where service=s3"
+	check_status "by the word for it nothing changes" 0 baleen apply
+	same "a format"
+	printf '%s\n' "create b hash:ip timeout 600" "add b 8.8.8.8 timeout 60" "add b 8.8.4.4 timeout 0" >"$L/saved"
+	conf "rule bad drop" "  feed $L/saved"
+	check_status "what ipset saved" 3 baleen apply
+	is "and a list does not keep is said" "$(grep -o 'saved: .*' "$TMP/out")" "saved: +2, without 1 timeout"
 	conf "rule bad drop" "  feed $L/bad"
 	check_status "back to the list" 3 baleen apply
 }

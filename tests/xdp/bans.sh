@@ -143,14 +143,15 @@ check "banned by two" baleen ban 192.0.2.50 --origin other
 entries() { baleen why -j veth-b 192.0.2.50 | jq -c '[.[].rules[].entries[] | [.origin, .reason, .added_ms, .expires_ms]]'; }
 entries_c() { baleen why -j veth-c 192.0.2.50 | jq -c '[.[].rules[].entries[] | [.origin, .reason, .added_ms, .expires_ms]]'; }
 before=$(entries_c)
-sqlite3 "$STATE_C/state.db" "CREATE TRIGGER no BEFORE DELETE ON single BEGIN SELECT RAISE(ABORT, 'no'); END;
-	CREATE TRIGGER never BEFORE UPDATE ON single BEGIN SELECT RAISE(ABORT, 'no'); END;"
+OF_C="OLD.scope = (SELECT id FROM scope WHERE name GLOB 'veth-c:*')"
+sqlite3 "$(book_of "$B")" "CREATE TRIGGER no BEFORE DELETE ON single WHEN $OF_C BEGIN SELECT RAISE(ABORT, 'no'); END;
+	CREATE TRIGGER never BEFORE UPDATE ON single WHEN $OF_C BEGIN SELECT RAISE(ABORT, 'no'); END;"
 check_status "the second device fails" 1 baleen unban 192.0.2.50
 is "and is as it was, the first has done so" "$(entries_c) $(entries)" "$before []"
 check_status "of a ban, too" 1 baleen ban --exist 192.0.2.50 2h --reason second
 is "its end and reason are as they were" "$(entries_c) $(entries | jq -c "map(.[1])")" "$before [\"second\"]"
 is "it is dropped by both" "$(dropped 192.0.2.50)" D-D
-sqlite3 "$STATE_C/state.db" "DROP TRIGGER no; DROP TRIGGER never"
+sqlite3 "$(book_of "$B")" "DROP TRIGGER no; DROP TRIGGER never"
 check "then it goes" baleen unban 192.0.2.50
 is "everywhere" "$(dropped 192.0.2.50)" P-P
 

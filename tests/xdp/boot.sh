@@ -68,7 +68,7 @@ veth-c: attached, native, 1 rule, DRY RUN: drops nothing" "" baleen restore --bo
 	prints "once is enough" "veth-b: is attached already
 veth-c: is attached already" baleen restore --boot
 	power_cut
-	check "two hours pass" sqlite3 "$(kept_of "$B")/veth-b/state.db" \
+	check "two hours pass" sqlite3 "$(book_of "$B")" \
 		"UPDATE single SET expires_ms = 1000 WHERE reason = '' AND expires_ms > 0"
 	prints "one alone" "veth-b: attached, native, 2 rules" baleen restore --boot veth-b
 	is "what has ended stays away" "$(verdicts veth-b)" DPDPD

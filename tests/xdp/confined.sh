@@ -117,7 +117,7 @@ check_status "a signed set by a private name" 1 applies "set+http://feeds.exampl
 is "is refused, with the word for it" "$(grep -c "which $word" "$TMP/err")" 1
 check_status "and asked with it" 1 applies "set+http://feeds.example:$far/none key $TMP/pub private"
 is "in vain" "$(grep -c 'HTTP status 404' "$TMP/err")" 1
-in_ns "$B" "$BALEEN" detach --forget veth-b
+in_ns "$B" "$BALEEN" detach --forget --entries veth-b
 
 # --- what it may do ---
 

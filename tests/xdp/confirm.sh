@@ -79,7 +79,7 @@ veth-b: back to what was in 1h, unless 'baleen confirm veth-b'" "" baleen apply 
 		"$(date +%s)"
 	kill_waiters
 	check_status "nobody confirmed it in time" 0 later restore --boot
-	is "so there is nothing, as before" "$(xdp_mode "$B" veth-b)$(ls "$(kept_of "$B")")" off
+	is "so there is nothing, as before" "$(xdp_mode "$B" veth-b)$(states_in "$B")" off
 }
 
 # --- confirmed --------------------------------------------------------------------
@@ -102,7 +102,7 @@ veth-b: back to what was in 1h, unless 'baleen confirm veth-b'" sh -c \
 	is "status says so" "$(baleen status veth-b | sed -n 's/in [0-9hms]*,/in 1h,/; 2p')" \
 		"  back to what was in 1h, unless 'baleen confirm veth-b'"
 	prints "confirm" "veth-b: confirmed" baleen confirm veth-b
-	is "leaves nothing behind" "$(ls "$(kept_of "$B")")" veth-b
+	is "leaves nothing behind" "$(states_in "$B")" veth-b
 	kill_waiters
 	check_status "later" 0 later restore --boot
 	is "it is in force still" "$(verdicts)" PD
@@ -129,7 +129,7 @@ try_timer()
 	is "the old is in force" "$(verdicts)" PD
 	rules two
 	prints "which the state says, too" "veth-b: unchanged, native" baleen apply
-	is "and nothing is left behind" "$(ls "$(kept_of "$B")")" veth-b
+	is "and nothing is left behind" "$(states_in "$B")" veth-b
 }
 
 # The terminal closes: the group of its processes gets SIGHUP, then SIGKILL.
@@ -200,14 +200,15 @@ try_taking_back_killed()
 				>"$TMP/out" 2>&1; } 2>/dev/null
 			[ -e "$RECORD" ] || break
 			later restore --boot >"$TMP/out" 2>&1
-			[ "$(verdicts)$(ls "$(kept_of "$B")")" = PDveth-b ] && continue
+			[ "$(verdicts)$(states_in "$B")" = PDveth-b ] && continue
 			bad="$call $k: $(cat "$TMP/out")"
 			break 2
 		done
 		n=$((n + k - 1))
 	done
 	is "killed wherever it takes it back, the old comes back" "$bad" ""
-	check "killed in many places" test "$n" -gt 20
+	# 22 here, 19 where a file system lists its names in another order: the record goes earlier
+	check "killed in many places" test "$n" -ge 15
 }
 
 try_reboot()
@@ -218,7 +219,7 @@ try_reboot()
 		"baleen: veth-b: was not confirmed: the previous state is back" \
 		baleen restore --boot
 	is "the old comes up" "$(verdicts)" PD
-	is "nothing is left behind" "$(ls "$(kept_of "$B")")" veth-b
+	is "nothing is left behind" "$(states_in "$B")" veth-b
 	at_boot prints "a reboot without one" "veth-b: attached, native, 1 rule" \
 		baleen restore --boot
 	is "brings up the same" "$(verdicts)" PD
@@ -237,7 +238,7 @@ try_container()
 		"baleen: veth-b: was not confirmed: the previous state is back" \
 		baleen restore --boot
 	is "the old comes up in the container" "$(verdicts)" PD
-	is "nothing is left behind of the window" "$(ls "$(kept_of "$B")")$(find "$TMP/run" \
+	is "nothing is left behind of the window" "$(states_in "$B")$(find "$TMP/run" \
 		-name 'on-trial*')" veth-b
 }
 
@@ -258,11 +259,11 @@ try_refused()
 {
 	rules none
 	check_status "a bad feed on trial" 1 baleen apply --confirm 1h
-	is "opens no window" "$(ls "$(kept_of "$B")")$(waiters)" veth-b
+	is "opens no window" "$(states_in "$B")$(waiters)" veth-b
 	printf '%s\n' "default drop" "rule bad drop" >"$CONF"
 	ip -n "$B" route add default via 10.66.0.1
 	check_status "what cuts off on trial" 1 baleen apply --confirm 1h
-	is "opens none, either" "$(ls "$(kept_of "$B")")$(waiters)" veth-b
+	is "opens none, either" "$(states_in "$B")$(waiters)" veth-b
 	is "the old is in force, after refusals" "$(verdicts)" PD
 }
 
@@ -286,19 +287,19 @@ try_all_of_it()
 # What was attached by hand comes back as such, with the bans of the meantime.
 try_by_hand()
 {
-	check "detach for good" baleen detach --forget veth-b
+	check "detach for good" baleen detach --forget --entries veth-b
 	check "attach by hand" baleen attach veth-b --drop "bad=$TMP/two"
 	on_trial 1h one
 	is "taken over" "$(verdicts)$(find "$TMP/run" -name 'ns*')" DP
 	check "a ban in the meantime" baleen add veth-b:bad 7.7.7.7 --ttl 1h --origin test
 	kill_waiters
 	check "later" later restore --boot
-	is "the old is in force, by hand" "$(verdicts)$(ls "$(kept_of "$B")")" PD
+	is "the old is in force, by hand" "$(verdicts)$(states_in "$B")" PD
 	is "with the ban" "$(in_ns "$B" "$VERDICT" veth-b 7.7.7.7)" D
 	on_trial 1h one
 	kill_waiters
 	at_boot check "a reboot within the window" baleen restore --boot
-	is "nothing was to come up" "$(xdp_mode "$B" veth-b)$(ls "$(kept_of "$B")")" off
+	is "nothing was to come up" "$(xdp_mode "$B" veth-b)$(states_in "$B")" off
 }
 
 try_nothing

@@ -361,7 +361,7 @@ test_kept()
 	rm -rf /sys/fs/bpf/baleen "$BALEEN_RUN_DIR"
 	check "boot" baleen restore --boot veth-b
 	kept "boot"
-	check "detach" baleen detach --forget veth-b
+	check "detach" baleen detach --forget --entries veth-b
 	expect "twice" 2 "" "baleen: attach: rule 'any': conntrack is given twice (see 'baleen help attach')" \
 		baleen attach veth-b --allow any conntrack conntrack
 }

@@ -312,10 +312,10 @@ try_confirm()
 {
 	conf "rule bad drop" "  feed $TMP/list"
 	echo 8.8.8.30 >"$TMP/list"
-	check_status "apply on trial" 3 baleen apply --confirm 8s
-	is "is in force" "$(verdicts 8.8.8.30)" D
+	check_status "apply on trial" 3 baleen apply --confirm 20s
 	# Of apply --confirm, so that nobody but baleend is left.
 	kill_waiters
+	is "is in force" "$(verdicts 8.8.8.30)" D
 	await "without confirmation baleend takes it back" are P 8.8.8.30
 	await "and tells" said "was not confirmed"
 	await "and counts" metric_is baleen_daemon_rollbacks_total 1

@@ -121,7 +121,7 @@ wan1 attached native 1 2 pass"
 	check "-c default.conf for a device that it does not match" \
 		baleen apply --quiet-change -c "$C/default.conf" dmz0
 	is "it is in force" "$(verdicts dmz0)" DDP
-	baleen detach --forget dmz0 >/dev/null
+	baleen detach --forget --entries dmz0 >/dev/null
 	asked >"$TMP/out"
 }
 
@@ -181,7 +181,7 @@ try_daemon()
 	add wan4
 	await "a device that comes while it runs gets it" is_attached wan4
 	is "it is in force there" "$(verdicts wan4)" DPP
-	check "detached and forgotten" baleen detach --forget wan4
+	check "detached and forgotten" baleen detach --forget --entries wan4
 	add dmz4
 	add wan5
 	await "the next one gets it" is_attached wan5

@@ -109,7 +109,7 @@ try_readme()
 		"$(block sh Use 1 | sed -n "/^cat/,/^END/p" | grep -cv '^cat\|^END')" 7
 	as_typed "README: apply" < <(block sh Use 1)
 	as_typed "README: confirm, ban, list, why, unban" < <(block sh Use 2)
-	is "README: the ban was listed" "$(grep -c '^bans *203\.0\.113\.7 *manual .* ssh scan$' out)" 1
+	is "README: the ban was listed" "$(grep -c '^eth0:bans *203\.0\.113\.7 *manual .* ssh scan$' out)" 1
 	is "README: and why answered" "$(grep -c '^203\.0\.113\.7 to eth0, tcp, opening: dropped$' out)" 1
 	as_typed "README: after a change" <<<"baleen apply eth0; baleen update eth0"
 	as_typed "what the picture has" <<<"baleen add eth0:bans ${BANNED%.*}.0/24"
@@ -182,9 +182,11 @@ try_peers()
 			both "$name, to be taken over" < <(section "$name" | rows | sed -n 1,2p)
 			as_typed "$name: taken over" < <(section "$name" | sed -n 's/^    //p')
 			both "$name, away" < <(section "$name" | rows | grep -E '`(ipset destroy|nft delete table)')
+			# Its entries would be there again.
+			in_ns "$B" "$BALEEN" detach --forget --entries eth0 >/dev/null 2>&1
 		fi
 		both "$name" < <(section "$name" | rows)
-		in_ns "$B" "$BALEEN" detach --forget eth0 >/dev/null 2>&1
+		in_ns "$B" "$BALEEN" detach --forget --entries eth0 >/dev/null 2>&1
 	done
 	for name in fail2ban CrowdSec; do
 		as_typed "$name: a rule" <<<"baleen attach eth0 --drop bad.txt bans"

@@ -210,7 +210,7 @@ try_state()
 	check "a mark of one who was killed" touch "run/$(basename /sys/fs/bpf/baleen/ns*).changing"
 	mends "a mark of one who was killed" interrupted note ""
 	in_force "a mark of one who was killed"
-	check "detach" baleen detach --forget veth-b
+	check "detach" baleen detach --forget --entries veth-b
 
 	check "attach by hand" baleen attach veth-b --drop listed --mode generic
 	is "it is not kept" "$(level state)" note
@@ -421,7 +421,7 @@ after their end, until the next command that changes the device"
 	check_status "apply" 3 baleen apply veth-b
 	is "a limit and a configuration have, too" "$(level daemon) $(text daemon)" "note baleend is not \
 running: limits ban nobody, feeds are not looked for, a device that comes again has no filter"
-	check "forget it" baleen detach --forget veth-b
+	check "forget it" baleen detach --forget --entries veth-b
 	rm conf/veth-b.conf
 }
 

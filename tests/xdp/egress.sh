@@ -296,7 +296,7 @@ its file is veth-b@egress.conf" baleen apply veth-b
 		baleen restore --boot veth-b
 	leaves "in force again" PD "$(to4 9.9.9.7 17 "$(udp 53)")" "$(to4 9.9.9.8 17 "$(udp 53)")"
 	prints "and of all" "veth-b@egress: is attached already" baleen restore --boot
-	check "detach" baleen detach --forget veth-b@egress
+	check "detach" baleen detach --forget --entries veth-b@egress
 }
 
 make_pair

@@ -191,6 +191,9 @@ create bad hash:net family inet hashsize 1024 maxelem 65536 timeout 0 comment
 add bad 198.51.100.0/24 timeout 3600 comment "from ipset"
 add bad 198.51.100.7 timeout 0 nomatch
 SET
+prints "import: a dry run" "veth-b:bad: would be 2 added, 0 renewed, 0 deleted, origin import" \
+	baleen import veth-b:bad --format ipset --dry-run "$TMP/set"
+is "import: it changes nothing" "$(dropped 198.51.100.{6,7})" PP
 check "import: ipset" baleen import veth-b:bad --format ipset "$TMP/set"
 is "import: timeouts that nobody keeps in time" "$(<"$TMP/err")" "$UNTIMED"
 is "import: nomatch" "$(dropped 198.51.100.{6,7})" DP
@@ -207,6 +210,33 @@ cat >"$TMP/set" <<'SET'
 SET
 check "import: nft" baleen import veth-b:bad --format nft --origin nft "$TMP/set"
 is "import: prefix and range" "$(dropped 203.0.113.{5,200} 192.0.2.{40,43,44})" DPDDP
+printf '%s\n' '[{"duration": "3h", "type": "ban", "value": "192.0.2.140"},
+	{"type": "captcha", "value": "192.0.2.141"}]' >"$TMP/decisions"
+prints "import: JSON by the name of its format" "veth-b:bad: 1 added, 0 renewed, 0 deleted, origin pub" \
+	prints_import veth-b:bad --column @crowdsec --where type=ban --origin pub --ttl 1d --reason "of a day" "$TMP/decisions"
+is "import: is in force" "$(dropped 192.0.2.{140,141})" DP
+is "import: has what was said of it" "$(baleen list -j veth-b:bad --origin pub |
+	jq -c '.[] | [.entry, .reason, .left_ms > 86000000 and .left_ms <= 86400000]')" '["192.0.2.140","of a day",true]'
+prints "import: the same by its path, from a pipe, instead" \
+	"veth-b:bad: 1 added, 1 renewed, 0 deleted, origin pub" \
+	prints_import veth-b:bad --column '.[].value' --origin pub --snapshot - < <(cat "$TMP/decisions")
+is "import: without a time it stays" "$(baleen list -j veth-b:bad --origin pub | jq -c '[.[].left_ms]')" '[null,null]'
+printf '192.0.2.142 scans\n!192.0.2.143\n' | gzip >"$TMP/lines"
+check "import: a list" baleen import veth-b:bad --format list --origin pub --snapshot "$TMP/lines"
+is "import: has its exception" "$(baleen list -j veth-b:bad --origin pub | jq -r '.[].entry' | paste -s)" \
+	"192.0.2.142	!192.0.2.143"
+printf '192.0.2.144\n192.0.2.300\nadd bad 192.0.2.145 timeout 60\n' >"$TMP/lines"
+refuses "import: a list with bad lines" "$TMP/lines:2: '192.0.2.300': octet above 255
+baleen: $TMP/lines:3: '192.0.2.145': a line of ipset save: --format ipset reads it, with its end
+baleen: $TMP/lines: 2 bad lines: nothing imported" baleen import veth-b:bad --format list "$TMP/lines"
+refuses "import: JSON as a list" "$TMP/decisions: is JSON, not a list: --column reads it by a path such as \
+.[].ip, see baleen-lists(5)" baleen import veth-b:bad --format list "$TMP/decisions"
+for option in "--column 1" "--where a=b" "--delimiter tab" "--ttl 1h" "--reason x"; do
+	# shellcheck disable=SC2086 # two words
+	expect "import: $option of a set" 2 "" "baleen: import: ${option% *} is not for this format (see 'baleen help import')" \
+		baleen import veth-b:bad --format ipset $option "$TMP/lines"
+done
+check "import: nothing came of these" baleen flush veth-b:bad --origin pub
 
 # --- saved ---
 
@@ -237,7 +267,7 @@ is "but not in force, which it says" "$(cat "$TMP/err")" \
 	"baleen: warning: veth-b: nothing is attached: in force when 'baleen apply' puts it on"
 check_status "apply again" 3 baleen apply
 is "it is in force" "$(dropped 198.51.100.{9,10})" DP
-check "forget it" baleen detach --forget veth-b
+check "forget it" baleen detach --forget --entries veth-b
 
 # --- what is left ---
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
-# list: the single entries of a rule or a device, by key, origin and end.
+# list: the single entries of a rule, of a device or of all, by key, origin and end.
 
 # shellcheck source=tests/lib.sh
 source "$(dirname "$0")/../lib.sh"
@@ -18,7 +18,8 @@ keys() { baleen list -j "$@" | jq -r 'map(.rule + ":" + .entry) | join(" ")'; }
 
 # --- refused ---
 
-check_status "no device" 2 baleen list
+prints "no book" "" baleen list
+check_status "three words" 2 baleen list veth-b 192.0.2.1 192.0.2.2
 check_status "two keys" 2 baleen list veth-b 192.0.2.1 192.0.2.2
 check_status "no time" 2 baleen list veth-b --ending 60
 check_status "what has no state" 1 baleen list veth-b
@@ -43,8 +44,19 @@ check "IPv6" baleen add veth-b:jail 2001:db8::/64
 today=$(date +%Y-%m-%d)
 is "as a table" "$(baleen list veth-b:bad | sed -E "s/$today [0-9:]+/TODAY/; s/(30m|29m..s) */LEFT /; s/ +/ /g")" \
 	"RULE KEY ORIGIN SINCE LEFT REASON
-bad 192.0.2.1 manual TODAY - -
-bad 192.0.2.2 sshd TODAY LEFT 5 of them"
+veth-b:bad 192.0.2.1 manual TODAY - -
+veth-b:bad 192.0.2.2 sshd TODAY LEFT 5 of them
+2 entries, 1 with an end"
+is "of all devices" "$(keys)" "$(keys veth-b)"
+is "of all that hold an address" "$(keys 192.0.2.2)" "bad:192.0.2.2 jail:192.0.2.0/28"
+is "of IPv6, too" "$(keys 2001:db8::7)" "jail:2001:db8::/64"
+is "the next to end first" "$(keys --sort left | cut -d ' ' -f 1-2)" "bad:192.0.2.2 jail:192.0.2.0/28"
+is "the oldest first" "$(keys --sort since)" "bad:192.0.2.1 bad:192.0.2.2 jail:192.0.2.0/28 \
+jail:!203.0.113.9 jail:198.51.100.7-198.51.100.9 jail:2001:db8::/64"
+check_status "another column" 2 baleen list --sort reason
+check "an origin as long as they get" baleen add veth-b:jail 2001:db8:1::-2001:db8:1:ffff::9 --origin "$(printf 'o%.0s' {1..63})"
+is "columns are aligned" "$(baleen list | head -n -1 | awk '{ print index($0, substr($0, match($0, / (ORIGIN|sshd|manual|ooo)/) + 1)) }' | sort -u | wc -l)" 1
+check "it goes" baleen flush veth-b:jail --origin "$(printf 'o%.0s' {1..63})"
 is "of all rules" "$(keys veth-b)" "bad:192.0.2.1 bad:192.0.2.2 jail:198.51.100.7-198.51.100.9 \
 jail:!203.0.113.9 jail:2001:db8::/64 jail:192.0.2.0/28"
 is "of one" "$(keys veth-b:bad)" "bad:192.0.2.1 bad:192.0.2.2"

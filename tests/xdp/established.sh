@@ -294,7 +294,7 @@ test_kept()
 	check_status "apply" 3 baleen apply veth-b
 	kept "apply"
 	check "apply again" baleen apply veth-b
-	check "detach" baleen detach --forget veth-b
+	check "detach" baleen detach --forget --entries veth-b
 }
 
 test_why()

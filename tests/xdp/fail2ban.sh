@@ -67,6 +67,14 @@ configure()
 		logpath = $TMP/short.log
 		bantime = 3s
 
+		[grow]
+		enabled = true
+		filter = login
+		port = ssh
+		logpath = $TMP/grow.log
+		bantime = 10s
+		bantime.increment = true
+
 		[ever]
 		enabled = true
 		filter = login
@@ -76,6 +84,7 @@ configure()
 	EOT
 	: >"$LOG"
 	: >"$TMP/short.log"
+	: >"$TMP/grow.log"
 	: >"$TMP/ever.log"
 }
 
@@ -161,6 +170,21 @@ await "it is lifted" are PP 2a00:1:2:3::4 2a00:1:2:3:ffff::1
 LOG=$TMP/short.log fails 9.9.9.7
 await "a short ban" are D 9.9.9.7
 await "ends" are P 9.9.9.7
+# Some seconds after its second ban fail2ban makes it twice as long.
+is_longer()
+{
+	baleen list veth-b --origin fail2ban-grow -j | jq -e '.[0].left_ms > 11000' >/dev/null
+}
+LOG=$TMP/grow.log fails 9.9.9.6
+await "a ban that grows" are D 9.9.9.6
+check_status "is for as long as the jail says" 1 is_longer
+await "it ends" are P 9.9.9.6
+await "fail2ban has seen that" grep -q "\[grow\] Unban 9.9.9.6" "$F2B/log"
+sleep 1
+LOG=$TMP/grow.log fails 9.9.9.6
+await "the next one" are D 9.9.9.6
+await "is longer" is_longer
+check "unban that" client set grow unbanip 9.9.9.6
 for n in 21 22 23; do
 	fails 9.9.8.$n
 done

@@ -207,8 +207,8 @@ go_off() { :; }
 
 # --- a device by hand, with a state and without ---
 
-baleen detach --forget veth-b
-baleen detach --forget veth-b
+baleen detach --forget --entries veth-b
+baleen detach --forget --entries veth-b
 try attach "attach veth-b --drop jail=$TMP/list" "detach veth-b"
 baleen attach veth-b --drop "jail=$TMP/list" || bail "$(<"$TMP/err")"
 try hand-add "add --exist veth-b:jail 47.1.1.2 2601::/64" "del --exist veth-b:jail 47.1.1.2 2601::/64"

@@ -18,6 +18,7 @@ mkdir "$TMP/conf" "$TMP/prom" "$TMP/feeds"
 chown 65534 "$TMP/prom" "$TMP/feeds"
 CONF=$TMP/conf/veth-b.conf
 STATE=$(kept_of "$B")/veth-b/state.db
+BOOK=$(book_of "$B")
 VERDICT=$ROOT/build/tools/verdict
 
 baleen() { in_ns "$B" timeout 20 "$BALEEN" "$@"; }
@@ -130,27 +131,34 @@ try_configurations()
 		'"$0" build -o piped.bln <(cat "$1")' "$BALEEN" "$TMP/list"
 }
 
-# state NAME TEXT COMMAND...: with this done to the state, commands say so
+# state NAME TEXT COMMAND...: with this done to the directory $in, commands say so
 state()
 {
-	cp -a "${STATE%/*}" "$TMP/saved"
-	(cd "${STATE%/*}" && "${@:3}")
+	cp -a "$in" "$TMP/saved"
+	(cd "$in" && "${@:3}")
 	refuses "$1: ban" "$2" baleen add veth-b:bad 198.51.100.7 --ttl 1h
 	fails "$1: list" 1 "$2" baleen list veth-b:bad
-	rm -rf "${STATE%/*}"
-	mv "$TMP/saved" "${STATE%/*}"
+	rm -rf "$in"
+	mv "$TMP/saved" "$in"
 }
 
 # shellcheck disable=SC2016 # for the inner shells
 try_state()
 {
+	local in=${STATE%/*}
+
+	baleen add veth-b:bad 198.51.100.6 --ttl 1h >/dev/null
 	state "a FIFO as state" "$STATE: not a regular file" sh -c 'rm state.db && mkfifo state.db'
-	state "a FIFO as its log" "$STATE-wal: not a regular file" \
-		sh -c 'rm -f state.db-wal && mkfifo state.db-wal'
 	state "a link as state" "$STATE: Too many levels of symbolic links" \
 		sh -c 'mv state.db other.db && ln -s other.db state.db'
 	state "a state of somebody else's" "$STATE: belongs to user 65534, not to root" \
 		chown 65534 state.db
+	in=${BOOK%/*}
+	state "a FIFO as book" "$BOOK: not a regular file" sh -c 'rm book.db && mkfifo book.db'
+	state "a FIFO as its log" "$BOOK-wal: not a regular file" \
+		sh -c 'rm -f book.db-wal && mkfifo book.db-wal'
+	state "a link as book" "$BOOK: Too many levels of symbolic links" \
+		sh -c 'mv book.db other.db && ln -s other.db book.db'
 	check "the state is as before" baleen add veth-b:bad 198.51.100.7 --ttl 1h
 }
 
@@ -171,13 +179,13 @@ try_limit()
 	fails "a limit on files: build" 1 "limited.bln: File too large" \
 		limited 0 build -o limited.bln list
 	check "nothing is left" test ! -e limited.bln
-	fails "add, with less than the state has" 1 "$STATE: File too large" \
+	fails "add, with less than the book has" 1 "$BOOK: File too large" \
 		limited 20 add veth-b:bad 198.51.100.8 --ttl 1h
 	is "and it is so" "$(verdicts 198.51.100.8)" P
-	# The state has room, its log has none: like a full disk.
-	kb=$(($(stat -c %s "$STATE") / 1024 + 4))
+	# The book has room, its log has none: like a full disk.
+	kb=$(($(stat -c %s "$BOOK") / 1024 + 4))
 	for n in {1..40}; do
-		log=$(stat -c %s "$STATE-wal" 2>/dev/null)
+		log=$(stat -c %s "$BOOK-wal" 2>/dev/null)
 		[ "${log:-0}" -lt $((kb * 1024)) ] || break
 		baleen add veth-b:bad "192.0.2.$n" --ttl 1h >/dev/null
 	done

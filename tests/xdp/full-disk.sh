@@ -43,7 +43,7 @@ is_unkept()
 {
 	check_status "$1" 4 "${@:3}"
 	is "$1: says so" "$(cat "$TMP/err")" "baleen: veth-b: in force, but not kept: $2: \
-$KEPT/veth-b; a reboot undoes it, unless there is room before"
+$KEPT/book-of-the-host; a reboot undoes it, unless there is room before"
 }
 
 # --- full ---
@@ -51,6 +51,11 @@ $KEPT/veth-b; a reboot undoes it, unless there is room before"
 printf '%s\n' 45.1.1.0/24 >"$TMP/list"
 printf '%s\n' "rule jail drop" " bans" " feed $TMP/list" >"$BALEEN_CONF_DIR/veth-b.conf"
 check_status "a configuration" 3 baleen apply
+fill
+is_unkept "the first ban of all on a full disk" "disk full" baleen ban 192.0.2.99
+drain
+check "is kept as soon as there is room, and goes" baleen unban 192.0.2.99
+check "nothing of it is left in memory" rmdir "$BALEEN_RUN_DIR/unkept"
 check "bans with room" baleen add veth-b:jail 192.0.2.{1,2,3} 203.0.113.0/25
 is "are kept" "$(ls "$BALEEN_RUN_DIR")" changed
 fill
@@ -66,7 +71,7 @@ printf '%s\n' "create x hash:ip" "add x 192.0.2.6" >"$TMP/ipset"
 is_unkept "import" "disk full" baleen import veth-b:jail --format ipset "$TMP/ipset"
 is "what was not kept is an entry" "$(keys)" "192.0.2.6 100.64.0.0/16 192.0.2.3 192.0.2.4 "
 is "in force" "$(dropped 192.0.2.{1..6})" PPDDPD
-is "status says so" "$(baleen status veth-b | grep -c "NOT KEPT: disk full: $KEPT/veth-b")" 1
+is "status says so" "$(baleen status veth-b | grep -c "NOT KEPT: disk full: $KEPT/book-of-the-host")" 1
 is "as JSON, too" "$(baleen status -j veth-b | jq -c '.[0].made_of | [.kept, .not_kept]')" \
 	'[false,"disk full"]'
 is "doctor, too" "$(baleen doctor -j veth-b | jq -r '.. | objects | select(.check? == "state").level')" problem
@@ -80,6 +85,7 @@ is "it is what was in force" "$(dropped 192.0.2.{1..6} 100.64.1.1 203.0.113.1 45
 # --- feed ---
 
 coproc FEED { baleen feed veth-b:jail - --origin tool; }
+feed_pid=$FEED_PID # the shell forgets it when the feed has ended
 feed()
 {
 	local reply=
@@ -97,7 +103,7 @@ is "feed: in force" "$(dropped 192.0.2.{10,11})" PD
 drain
 is "feed: with room" "$(feed "add 192.0.2.12")" ok
 eval "exec ${FEED[1]}>&-"
-check_status "feed: all is kept in the end" 0 wait "$FEED_PID"
+check_status "feed: all is kept in the end" 0 wait "$feed_pid"
 check "nothing is in memory" kept
 reboot
 is "a reboot loses nothing" \
@@ -122,7 +128,7 @@ is "both are there" "$(dropped 192.0.2.{20,21})" DD
 # on_full WHEN COMMAND...: from the Nth write to the log on the disk is full
 on_full()
 {
-	in_ns "$B" strace -qq -f -o /dev/null -P "$KEPT/veth-b/state.db-wal" -e trace=pwrite64 \
+	in_ns "$B" strace -qq -f -o /dev/null -P "$KEPT/book-of-the-host/book.db-wal" -e trace=pwrite64 \
 		-e "inject=pwrite64:error=ENOSPC:when=$1+" "$BALEEN" "${@:2}"
 }
 for n in 1 2 3 4; do
@@ -165,8 +171,7 @@ is_unkept "room in memory" "disk full" baleen ban 192.0.2.50
 # --- another state of this name ---
 
 take_off "$B" veth-b
-check "what is forgotten" baleen detach --forget veth-b
-check "leaves nothing" kept
+check "what is forgotten" baleen detach --forget --entries veth-b
 drain
 check_status "the next one" 3 baleen apply
 is "begins with nothing" "$(dropped 192.0.2.50 45.1.1.1)" PD
@@ -179,8 +184,8 @@ start_baleend "$B"
 is_unkept "a ban for a moment" "disk full" baleen ban 192.0.2.60 2s
 is_unkept "a ban for longer" "disk full" baleen ban 192.0.2.61 1h
 await "it ends on a full disk" are PD 192.0.2.60 192.0.2.61
-await "baleend says what is not kept" said "veth-b: the last changes are in force, but not kept: \
-disk full: $KEPT/veth-b"
+await "baleend says what is not kept" said "the last changes of entries are in force, but not \
+kept: disk full: $KEPT/book-of-the-host"
 drain
 await "baleend keeps it when there is room" kept
 stop_baleend

@@ -48,7 +48,7 @@ start_baleend "$B"
 rests "a filter and nothing to do"
 
 # What is attached without a state, and what is sampled, announces itself, too.
-check "detach" baleen detach --forget veth-b
+check "detach" baleen detach --forget --entries veth-b
 check "an image" "$BALEEN" build -o "$TMP/bad.bln" "$TMP/list"
 check "is attached" baleen attach veth-b --sample 1000/s --drop bad="$TMP/bad.bln"
 http "$B" GET /metrics >"$TMP/metrics"

@@ -158,7 +158,7 @@ test_no_btf()
 # attach WORD...: a limit, whose table is empty
 attach()
 {
-	[ "$(xdp_mode "$B" veth-b)" = off ] || check "detach" baleen detach --forget veth-b
+	[ "$(xdp_mode "$B" veth-b)" = off ] || check "detach" baleen detach --forget --entries veth-b
 	echo 203.0.113.9 >jail
 	check "attach: $*" baleen attach veth-b --force --mode "$MODE" --drop jail bans --drop web=any "$@"
 }
@@ -178,4 +178,4 @@ test_numbers
 counts "behind an option of IPv4" "$(printf '0800%s%04x0000400040060000%s%s' 4600 44 \
 	0a420105c633640101010100 "$(segment open5 0 0)")"
 test_no_btf
-check "detach" baleen detach --forget veth-b
+check "detach" baleen detach --forget --entries veth-b

@@ -21,7 +21,7 @@ baleen()
 
 detach()
 {
-	check "detach" baleen detach --forget veth-b
+	check "detach" baleen detach --forget --entries veth-b
 }
 
 # configure LINE...: the rules of veth-b, behind one that takes bans

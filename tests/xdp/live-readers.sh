@@ -7,7 +7,7 @@
 source "$(dirname "$0")/../lib.sh"
 
 if [ "$(id -u)" -eq 0 ]; then
-	timeout "$(pick 300 1800)" build/worlds/live
+	timeout "$(pick 1500 1800)" build/worlds/live
 else
 	skip "live readers" "needs root"
 fi

@@ -130,7 +130,7 @@ unpin "$B"
 check "restore at boot" baleen restore --boot
 is "the last answer is in force again" "$(holds)" "9.10.0.1 2620:fe:1::1 "
 check "save" baleen save veth-b -o saved
-check "detach" baleen detach --forget veth-b
+check "detach" baleen detach --forget --entries veth-b
 check "restore what was saved" baleen restore veth-b saved
 is "with the last answer" "$(holds)" "9.10.0.1 2620:fe:1::1 "
 check "detach again" baleen detach veth-b
@@ -172,7 +172,7 @@ asked_long_ago()
 			WHERE name = 'never-name mail.example.net'"
 }
 
-check "detach" baleen detach --forget veth-b
+check "detach" baleen detach --forget --entries veth-b
 printf '%s\n' "never-name mail.example.net" "rule bad drop" "bans" "feed $TMP/bad every 1h" >"$CONF"
 answers "9.10.0.9 other.example.net"
 check_status "a name without an answer is no reason to refuse" 3 baleen apply veth-b
@@ -229,7 +229,7 @@ check "restore at boot" baleen restore --boot
 is "with the last answer" "$(drops)" "9.10.0.1 "
 check "so say the packets after a boot" passes both
 check "save" baleen save veth-b -o names
-check "detach" baleen detach --forget veth-b
+check "detach" baleen detach --forget --entries veth-b
 check "restore what was saved" baleen restore veth-b names
 is "with the last answer, too" "$(drops)" "9.10.0.1 "
 check "detach again" baleen detach veth-b
@@ -314,7 +314,7 @@ answers "2620:fe:1::1 mail.example.net"
 check_status "a whole answer" 3 baleen update veth-b
 is "takes the place of all" "$(drops)" "9.10.0.1 9.10.0.2 "
 printf '%s\n' "rule friends allow" "feed name:mail.example.net" >"$CONF"
-check "detach" baleen detach --forget veth-b
+check "detach" baleen detach --forget --entries veth-b
 refuses_family 28 9.10.0.1
 refuses "half an answer is no feed" "$TMP/$CONF:2: name:mail.example.net: no answer for IPv6: Temporary failure in \
 name resolution" baleen apply veth-b

@@ -46,10 +46,10 @@ try_two()
 	check_status "apply in one" 3 a apply eth0
 	check "a ban there" a add eth0:bad 9.9.9.1 --ttl 1h --origin one
 	is "the other has no state" "$(b status)" "nothing is attached in this network namespace"
-	check_status "nothing to forget" 1 b detach --forget eth0
+	check_status "nothing to forget" 1 b detach --forget --entries eth0
 	check "attach by hand in the other" b attach eth0 --drop "bad=$TMP/list"
 	is "the first is as it was" "$(verdicts "$A") $(bans "$A")" "DDP 9.9.9.1"
-	check "detach it for good" b detach --forget eth0
+	check "detach it for good" b detach --forget --entries eth0
 	is "the first is as it was" "$(verdicts "$A") $(bans "$A")" "DDP 9.9.9.1"
 	check_status "apply in the other" 3 b apply eth0
 	check "a ban there" b add eth0:bad 9.9.9.2 --ttl 1h --origin two
@@ -76,8 +76,8 @@ exec_b() { ip netns exec "$B" "$BALEEN" "$@"; }
 
 try_netns_exec()
 {
-	check "forget it in the other" b detach --forget eth0
-	check_status "ip netns exec: nothing to forget" 1 exec_b detach --forget eth0
+	check "forget it in the other" b detach --forget --entries eth0
+	check_status "ip netns exec: nothing to forget" 1 exec_b detach --forget --entries eth0
 	is "the first is as it was" "$(verdicts "$A") $(bans "$A")" "DDP 9.9.9.1"
 	check_status "ip netns exec: apply" 3 exec_b apply eth0
 	check "ban" exec_b add eth0:bad 9.9.9.2 --ttl 1h --origin two
@@ -86,14 +86,14 @@ try_netns_exec()
 		"DDD [true]"
 	check "unban" exec_b del eth0:bad 9.9.9.1 --origin fed
 	is "in force, too" "$(verdicts "$B") $(b status -j | jq -c 'map(.enforced)')" "DPD [true]"
-	# Who called it has ended, so process 1 is asked.
+	# Who called it has ended, so process 1 is asked. One look for both names: the shell becomes baleen.
 	mkfifo "$TMP/ended"
 	is "also for who goes on alone" "$(alone sh -c \
 		"ip netns exec '$B' sh -c \"(read -r _ <'$TMP/ended'; '$BALEEN' status -j) &\"
-		echo >'$TMP/ended'; while pgrep -x baleen || pgrep -x sh -P 1; do :; done >/dev/null" |
+		echo >'$TMP/ended'; while pgrep -x 'baleen|sh' -P 1; do :; done >/dev/null" |
 		jq -c 'map(.enforced)')" "[true]"
-	check "detach" exec_b detach --forget eth0
-	is "nothing is left" "$(verdicts "$B") $(xdp_mode "$B" eth0) $(ls "$(kept_of "$B")")" "none off "
+	check "detach" exec_b detach --forget --entries eth0
+	is "nothing is left" "$(verdicts "$B") $(xdp_mode "$B" eth0) $(states_in "$B")" "none off "
 	is "the first is as it was" "$(verdicts "$A") $(bans "$A")" "DDP 9.9.9.1"
 }
 
@@ -137,11 +137,11 @@ try_nowhere()
 		attach eth0 --drop $TMP/list
 		restore --boot
 		detach eth0
-		detach --forget eth0
+		detach --forget --entries eth0
 	END
 	is "nothing was written" "$(files_of)" "$before"
 	is "nothing was changed" "$(verdicts "$B") $(bans "$B")" "DPD 9.9.9.2"
-	check "forget it" b detach --forget eth0
+	check "forget it" b detach --forget --entries eth0
 	printf '%s\n' "rule bad drop" "  feed $TMP/list" >"$TMP/conf/eth0.conf"
 }
 
@@ -199,7 +199,7 @@ try_anonymous()
 		'$BALEEN' apply eth0 || [ \$? = 3 ]
 		'$BALEEN' add eth0:bad 9.9.9.3 --origin three >/dev/null
 		'$BALEEN' status -j | jq -c 'map(.enforced)'
-		'$BALEEN' detach --forget eth0
+		'$BALEEN' detach --forget --entries eth0
 	EOF
 	is "without a name" "$(unshare --pid --fork --kill-child --mount --mount-proc -- \
 		sh -c "unshare --net --mount sh '$TMP/inside'; :" 2>&1 | tail -n 2 | paste -sd ' ')" \
@@ -224,7 +224,7 @@ try_home()
 		setpriv --bounding-set -all,+bpf,+net_admin,+perfmon,+dac_read_search,+kill -- \
 			'$BALEEN' add eth0:bad 9.9.9.4 --origin three >/dev/null
 		ls '$BALEEN_STATE_DIR'
-		'$BALEEN' detach --forget eth0
+		'$BALEEN' detach --forget --entries eth0
 	EOF
 	is "of process 1, which has a name, too" "$(unshare --net --pid --fork --kill-child --mount \
 		--mount-proc -- sh "$TMP/inside" 2>&1 | tail -n 3 | paste -sd ' ')" \
@@ -242,5 +242,5 @@ try_again
 try_baleend
 try_anonymous
 try_home
-check "forget one" a detach --forget eth0
+check "forget one" a detach --forget --entries eth0
 is "the other is as it was" "$(verdicts "$B") $(bans "$B")" "DPD 9.9.9.2"

@@ -40,7 +40,7 @@ never()
 
 by_hand()
 {
-	baleen detach --forget veth-b >/dev/null 2>&1
+	baleen detach --forget --entries veth-b >/dev/null 2>&1
 	printf '%s\n' 8.8.8.0/24 9.9.9.9 2a00:1::/32 >list
 	baleen attach veth-b --drop bad=list >/dev/null || bail "attach"
 }
@@ -48,7 +48,7 @@ by_hand()
 # configured [LINE...]
 configured()
 {
-	baleen detach --forget veth-b >/dev/null 2>&1
+	baleen detach --forget --entries veth-b >/dev/null 2>&1
 	printf '%s\n' 8.8.8.0/24 9.9.9.9 2a00:1::/32 >list
 	printf '%s\n' "rule bad drop" "	bans" "	feed $TMP/list" "$@" >conf/veth-b.conf
 	baleen apply veth-b >/dev/null || [ $? -eq 3 ] || bail "apply"

@@ -41,6 +41,7 @@ width        shorter than /8 or /32
 coverage     coverage
 entries      number of entries
 special      special ranges
+nobody       0.0.0.0 and 255.255.255.255
 ends         ends
 origin       origin and reason
 place        under ip netns exec
@@ -49,7 +50,7 @@ place        under ip netns exec
 # Promises, ways, and why these cells are left out: the first line that fits.
 LEFT_OUT="
 *                             kmod*          the host loads no modules: tests/kmod/ tries them
-never|edited|forced|*_name|own|gateway|resolver|peer|covers*|width|coverage|entries|special restore_boot/*|refresh*|subtract*|resize* brings no keys: what the rule holds is tried by 'held'
+never|edited|forced|*_name|own|gateway|resolver|peer|covers*|width|coverage|entries|special|nobody restore_boot/*|refresh*|subtract*|resize* brings no keys: what the rule holds is tried by 'held'
 edited                        attach|apply|new_device/* is the first to read it: never
 held                          attach|apply|new_device/*|restore there is no rule before
 forced                        new_device/*|import*|feed*|library*|crowdsec*|fail2ban*|limit*|fleet/* has no --force
@@ -164,6 +165,7 @@ withholds()
 }
 
 promise_never() { is_ready && withholds "$NEVER"; }
+promise_nobody() { is_ready && withholds 255.255.255.255 && is_ready && withholds 0.0.0.0; }
 promise_own() { is_ready && withholds "$OWN"; }
 promise_gateway() { is_ready && withholds "$GATEWAY"; }
 promise_resolver() { is_ready && withholds "$RESOLVER"; }
@@ -411,7 +413,7 @@ promise_origin()
 # books: of what is kept, anywhere
 books()
 {
-	find "$BALEEN_RUN_DIR" "$BALEEN_STATE_DIR" -name state.db -exec sqlite3 {} .dump \; 2>/dev/null |
+	find "$BALEEN_RUN_DIR" "$BALEEN_STATE_DIR" \( -name state.db -o -name book.db \) -exec sqlite3 {} .dump \; 2>/dev/null |
 		grep -v 'INSERT INTO owner' | sort | cksum
 }
 

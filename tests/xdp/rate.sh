@@ -80,7 +80,7 @@ refused()
 
 by_hand()
 {
-	baleen detach --forget veth-b >/dev/null 2>&1
+	baleen detach --forget --entries veth-b >/dev/null 2>&1
 	baleen attach veth-b "$@" --accept-fpp 0.02 >/dev/null 2>"$TMP/log" || bail "attach: $(cat "$TMP/log")"
 }
 
@@ -112,7 +112,7 @@ try_restored()
 {
 	by_hand --drop bad=bloom.bln
 	check "save" baleen save -o saved veth-b
-	baleen detach --forget veth-b >/dev/null
+	baleen detach --forget --entries veth-b >/dev/null
 	check "restore" baleen restore veth-b saved
 	check "restored: one more" baleen add veth-b:bad 9.9.9.9
 	refused "restored: add -f" baleen add veth-b:bad -f few
@@ -132,13 +132,13 @@ try_list()
 
 try_narrow()
 {
-	baleen detach --forget veth-b >/dev/null 2>&1
+	baleen detach --forget --entries veth-b >/dev/null 2>&1
 	check "narrow slots" baleen attach veth-b --drop bad=narrow.bln --accept-fpp 0.00075
 	check "a few more find room" baleen add veth-b:bad 2a02::1/128 2a02:1::1/128
 	refused "narrow slots: add -f" baleen add veth-b:bad -f few6
 	mapfile -t keys <few6
 	refused "narrow slots: add" baleen add veth-b:bad "${keys[@]}"
-	baleen detach --forget veth-b >/dev/null
+	baleen detach --forget --entries veth-b >/dev/null
 	check "without a state" baleen attach veth-b --drop bad=narrow.bln --accept-fpp 0.00075 --no-state
 	refused "narrow slots without a state: add" baleen add veth-b:bad "${keys[@]}" --accept-fpp 0.00075
 	check "accepted" baleen add veth-b:bad "${keys[@]}" --accept-fpp 0.002
@@ -154,7 +154,7 @@ configured()
 
 try_configured()
 {
-	baleen detach --forget veth-b >/dev/null 2>&1
+	baleen detach --forget --entries veth-b >/dev/null 2>&1
 	cp bloom.bln image.bln
 	configured 0.02
 	check_status "apply" 3 baleen apply veth-b

@@ -231,7 +231,7 @@ until_is "with it again" "9" status .generation
 
 publish "$TMP/two" --rings 1:60s,100:1s
 rm "$CONF"
-baleen detach --forget veth-b >"$TMP/out" 2>&1 || baleen detach veth-b >"$TMP/out" 2>&1
+baleen detach --forget --entries veth-b >"$TMP/out" 2>&1 || baleen detach veth-b >"$TMP/out" 2>&1
 rm -rf "$TMP/state"
 configure 2
 is "a host without a copy takes the previous generation" "$(status '"\(.generation) \(.available)"')" "9 10"

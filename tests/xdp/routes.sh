@@ -168,7 +168,7 @@ try_boot()
 	unpin "$B"
 	check "restore at boot" baleen restore --boot
 	is "the routes are in force again" "$(baleen dump veth-b:rtbh)" "$before"
-	check "detach, forget" baleen detach --forget veth-b
+	check "detach, forget" baleen detach --forget --entries veth-b
 	check "restore what was saved" baleen restore veth-b saved
 	is "again the same" "$(baleen dump veth-b:rtbh)" "$before"
 	check "detach again" baleen detach veth-b
@@ -402,7 +402,7 @@ try_export()
 	is "nothing was exported" "$(routes_of 70)" ""
 	check "somebody else's route" ip -n "$B" route add blackhole 9.22.0.1 table 70 proto bird
 
-	check "detach" baleen detach --forget veth-b
+	check "detach" baleen detach --forget --entries veth-b
 	check "attach" baleen attach veth-b --drop list
 	check "export" baleen route export veth-b:list --table 70
 	is "says how many" "$(<out)" "table 70: +5 -0: 5 routes of baleen"

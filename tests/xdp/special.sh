@@ -110,6 +110,93 @@ expect "one more" 0 "veth-b: added, rules now: bad two" "${TOLD/bad/two}" \
 prints "one that is meant" "veth-b: added, rules now: bad two three" \
 	baleen rule add veth-b --drop "three=$L/network" special keep
 off "a whole network"
+# --- nobody's addresses: hosts that have none yet send from them, and ask all by the last ---
+
+NOBODY="which no list drops"
+for address in 0.0.0.0 255.255.255.255 ::; do
+	printf '%s\n' 8.8.8.8 2a00::/64 "$address" >"$L/nobody"
+	for words in "" "special keep"; do
+		# shellcheck disable=SC2086 # two words
+		expect "$address, typed, $words" 0 "veth-b: attached, native" \
+			"baleen: rule 'bad': without 1 of 0.0.0.0, :: and 255.255.255.255, $NOBODY" \
+			baleen attach veth-b --drop "bad=$L/nobody" $words
+		check_status "$address: is not in it" 1 baleen match veth-b:bad "$address"
+		check "$address: what is beside it, is" baleen match veth-b:bad 8.8.8.8
+		check "$address: derived anew" baleen add --atomic veth-b:bad 8.8.4.4
+		check_status "$address: nor then" 1 baleen match veth-b:bad "$address"
+		off "$address"
+	done
+done
+printf '%s\n' 8.8.8.8 0.0.0.0/16 255.255.255.0/24 ::/8 >"$L/nobody"
+expect "in prefixes" 0 "veth-b: attached, native" \
+	"baleen: rule 'bad': without 3 of 0.0.0.0, :: and 255.255.255.255, $NOBODY" \
+	baleen attach veth-b --drop "bad=$L/nobody"
+prints "the rest of them stays" $'0.0.0.1\n255.255.255.254\n::2' baleen match veth-b:bad \
+	0.0.0.0 0.0.0.1 255.255.255.254 255.255.255.255 :: ::2
+expect "a single one" 1 "veth-b:bad: 0 added, others refused" "baleen: veth-b:bad: '0.0.0.0' not added: 0.0.0.0 is never dropped (unspecified address)" \
+	baleen add veth-b:bad 0.0.0.0
+expect "with --force, too" 1 "veth-b:bad: 0 added, others refused" "baleen: veth-b:bad: '255.255.255.255' not added: 255.255.255.255 is never dropped (limited broadcast)" \
+	baleen add --force veth-b:bad 255.255.255.255
+is "why says so" "$(baleen why -j veth-b 0.0.0.0 | jq -c '.[0].rules[0].withheld | [.role, .what]')" \
+	'["nobody","unspecified address"]'
+prints "swap says without how many" \
+	"veth-b:bad: swapped, 4 entries, 65,793 IPv4 addresses, without 3 never dropped (0.0.0.0, unspecified address)" \
+	baleen swap veth-b:bad "$L/nobody"
+check "a prefix around one" baleen add --force veth-b:bad 0.0.0.0/7
+check_status "is taken without it" 1 baleen match veth-b:bad 0.0.0.0
+check "and with what is beside it" baleen match veth-b:bad 1.2.3.4
+off "in prefixes"
+echo 0.0.0.0 >"$L/nobody"
+refuses "alone" "$L/nobody: not a single key that is somebody's: refused (--allow-empty takes it)" \
+	baleen attach veth-b --drop "bad=$L/nobody"
+prints "an allow rule has what is listed" "veth-b: attached, native" baleen attach veth-b --allow "good=$L/nobody"
+check "as it is" baleen match veth-b:good 0.0.0.0
+off "an allow rule"
+printf '%s\n' 8.8.8.8 0.0.0.0 >"$L/nobody"
+expect "without a state" 0 "veth-b: attached, native" \
+	"baleen: rule 'bad': without 1 of 0.0.0.0, :: and 255.255.255.255, $NOBODY" \
+	baleen attach veth-b --no-state --drop "bad=$L/nobody"
+check_status "nor there" 1 baleen match veth-b:bad 0.0.0.0
+# way NAME COMMAND...: 0.0.0.0 by another way in
+way()
+{
+	check "without a state, $1" "${@:2}"
+	check_status "without a state, $1: it is not in it" 1 baleen match veth-b:bad 0.0.0.0
+	check "without a state, $1: all else is" baleen match veth-b:bad 8.8.8.8
+}
+check "an image of them" baleen build -o "$L/image" "$L/nobody"
+way "swap of a list" baleen swap veth-b:bad "$L/nobody"
+way "swap of an image" baleen swap veth-b:bad "$L/image"
+way "merge of a list" baleen merge veth-b:bad "$L/nobody"
+way "merge of an image" baleen merge veth-b:bad "$L/image"
+way "add" baleen add --exist veth-b:bad 8.8.8.8 0.0.0.0
+way "add of a prefix" baleen add --force veth-b:bad 0.0.0.0/8
+way "resize" baleen resize --capacity 100 veth-b:bad
+refuses "without a state, one alone" "veth-b:bad: no list drops 0.0.0.0, :: and 255.255.255.255" \
+	baleen add veth-b:bad 0.0.0.0
+off "without a state"
+expect "is cut, too" 0 "veth-b: attached, native" \
+	"baleen: rule 'bad': without 1 of 0.0.0.0, :: and 255.255.255.255, $NOBODY" \
+	baleen attach veth-b --drop "bad=$L/image"
+check_status "has it no more" 1 baleen match veth-b:bad 0.0.0.0
+check "and all else" baleen match veth-b:bad 8.8.8.8
+off "an image"
+check "every address" baleen attach veth-b --force --drop any
+check "is every one" baleen match veth-b:any 0.0.0.0
+check "saved" baleen save veth-b -o "$TMP/every"
+off "every address"
+check "restored it is an image" baleen restore --force veth-b "$TMP/every"
+check_status "of all but nobody's" 1 baleen match veth-b:any 0.0.0.0
+check "and what is beside it" baleen match veth-b:any 0.0.0.1
+off "every address, restored"
+printf '%s\n' "rule bad drop" "  feed $L/nobody" "  special keep" >"$CONF"
+expect "a feed that keeps special ones" 3 "veth-b: + attach: no filter is in force
+veth-b: + rule bad: drop
+veth-b: + rule bad: feed $L/nobody: +1, without 1 special-purpose (private, of examples and so on: 'special keep' in the rule keeps all but 0.0.0.0, :: and 255.255.255.255)
+veth-b: changed, native" "" baleen apply veth-b
+check_status "loses these all the same" 1 baleen match veth-b:bad 0.0.0.0
+off "a feed"
+
 expect "typed, remove" 0 "veth-b: attached, native" \
 	"baleen: rule 'bad': without 3 special-purpose" \
 	by_hand special remove

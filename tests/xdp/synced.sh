@@ -49,7 +49,7 @@ for k in 1 2 3 4; do
 	check "apply is killed at sync $k" dies_at fsync "$k" apply
 	check_status "apply once more, after sync $k" 3 traced apply
 	syncs "then all names above the state are synced, after sync $k" "${parents[@]}"
-	baleen detach --forget veth-b >/dev/null
+	baleen detach --forget --entries veth-b >/dev/null
 	rm -rf "$BALEEN_STATE_DIR"
 done
 
@@ -60,25 +60,26 @@ check "attach by hand" attached
 check_status "a configuration for it" 3 traced apply
 k=$(awk -v at="$KEPT/veth-b" '/^fsync/ { n++; if (is_there) { print n; exit } }
 	/^rename/ && index($0, "\"" at "\"") { is_there = 1 }' "$TMP/log")
-baleen detach --forget veth-b >/dev/null
+baleen detach --forget --entries veth-b >/dev/null
 check "attach by hand once more" attached
 check "apply is killed once its state has its name, at sync $k" dies_at fsync "$k" apply
 check "an add then" traced add --exist veth-b:jail 192.0.2.1
 syncs "syncs the name" "$HOME_OF_STATES"
-baleen detach --forget veth-b >/dev/null
+baleen detach --forget --entries veth-b >/dev/null
 rm -rf "$BALEEN_STATE_DIR"
 
 # --- rows ---
 
 baleen apply >"$TMP/out" 2>&1
+check "a book" baleen add veth-b:jail 192.0.2.9
 check "add is killed before its rows are synced" dies_at fdatasync 1 add veth-b:jail 192.0.2.1
 check "the same add" traced add --exist veth-b:jail 192.0.2.1
 is "finds them there" "$(<"$TMP/out")" "veth-b:jail: 0 added, 1 renewed"
-syncs "and syncs them" "$KEPT/veth-b/state.db-wal"
+syncs "and syncs them" "$KEPT/book-of-the-host/book.db-wal"
 
 check "another one is killed" dies_at fdatasync 1 add --origin feed veth-b:jail 192.0.2.2
 check "feed" traced feed veth-b:jail - --origin feed <<<"add 192.0.2.2"
 is "feed finds it there" "$(<"$TMP/out")" "ok renewed"
 is "and syncs it before it says so" \
-	"$(sed -nE 's/^(fdatasync)\(.*state.db-wal.*/\1/p; s/^write\(1<.*(ok renewed).*/\1/p' "$TMP/log" |
+	"$(sed -nE 's/^(fdatasync)\(.*book.db-wal.*/\1/p; s/^write\(1<.*(ok renewed).*/\1/p' "$TMP/log" |
 		head -n 2 | paste -s -d ' ')" "fdatasync ok renewed"

@@ -117,13 +117,13 @@ has_line "why: established" "established" 9.8.7.6
 has_line "why: the limit" "limit 1/h burst 2 ban 10m" 9.8.7.6
 
 check "save" baleen save veth-b -o saved
-check "detach, and forget" baleen detach --forget veth-b
+check "detach, and forget" baleen detach --forget --entries veth-b
 check "restore" baleen restore --force veth-b saved
 is "is in force as it was saved" "$(rules)" "$(head -n 1 <<<"$want")"
 is "and for all that is asked" "$(in_ns "$B" "$ROOT/build/tools/verdict" veth-b "${ASKED[@]}")" \
 	"$(tail -n 1 <<<"$want")"
 
-check "the file again" baleen detach --forget veth-b
+check "the file again" baleen detach --forget --entries veth-b
 check_status "applied again" 3 baleen apply veth-b
 check "bans again" baleen add veth-b:jail 203.0.113.1 203.0.113.2 --ttl 1h --origin test \
 	--reason "ssh scan"

@@ -73,7 +73,7 @@ try_pages()
 	is "what matches has a rate" \
 		"$(jq '.rules[0] | .packets_per_second > 0 and .bytes_per_second > .packets_per_second' page)" \
 		true
-	is "what does not has none" "$(jq -c '.rules[1] | [.packets_per_second, .packets]' page)" "[0,0]"
+	is "what does not has none" "$(jq '.rules[1] | [.packets_per_second, .packets] == [0, 0]' page)" true
 	is "sums are of their parts" "$(jq '.dropped_packets_per_second == .rules[0].packets_per_second and
 		.packets_per_second > .dropped_packets_per_second' page)" true
 	is "the count is between two others" \
@@ -173,19 +173,22 @@ full_disk()
 
 # --- the screen ------------------------------------------------------------
 
-# tm ARGUMENT...: a tmux of our own, whose terminals speak UTF-8
+# tm ARGUMENT...: a tmux of our own, whose terminals speak UTF-8. Each terminal has a server of
+# its own: one that is about to end takes no new session.
 tm()
 {
-	LC_ALL=C.UTF-8 tmux -S "$TMP/tmux" -f /dev/null "$@"
+	LC_ALL=C.UTF-8 tmux -S "$TMP/tmux.$terminals" -f /dev/null "$@"
 }
 
 terminal=screen-256color
+terminals=0
 
 # start LOCALE WIDTH HEIGHT [OPTION...]: top in a terminal; the shell around it
 # tells how it ended and what it left of the terminal
 start()
 {
 	rm -f before after
+	terminals=$((terminals + 1))
 	cat >run.sh <<-END
 		stty -g >before
 		sh -c 'echo \$\$ >pid; LC_ALL=$1 TERM=$terminal exec nsenter --net=/run/netns/$B -- \

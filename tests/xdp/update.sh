@@ -330,6 +330,18 @@ try_disk()
 	is "all of it" "$(in_ns "$B" "$VERDICT" veth-b "$(head -n 1 "$TMP/large")")" D
 }
 
+# A feed keeps no timeouts, which its line says.
+try_ends()
+{
+	printf '%s\n' "create b hash:ip netmask 24 timeout 600" "add b 6.6.6.6 timeout 60" >"$F/saved"
+	printf '%s\n' "rule first drop" "  feed $F/saved" >"$CONF"
+	check_status "a feed that ipset saved" 3 baleen apply
+	is "a host of a set with a netmask is its network" \
+		"$(in_ns "$B" "$VERDICT" veth-b 6.6.6.9 | tr -d '\n')" D
+	echo "add b 6.6.7.7" >>"$F/saved"
+	updates "its timeouts" 3 "first: $F/saved: changed, +1 -0: 2 entries, without 2 timeouts" ""
+}
+
 serve
 try_none
 try_all
@@ -342,3 +354,4 @@ try_due
 try_interrupt
 try_kill
 try_disk
+try_ends

@@ -22,7 +22,7 @@ left() { baleen list veth-b:bans -j | jq ".[] | select(.origin == \"widen\") | .
 # later MS: all entries end so much earlier
 later()
 {
-	sqlite3 "$(kept_of "$B")/veth-b/state.db" \
+	sqlite3 "$(book_of "$B")" \
 		"UPDATE single SET expires_ms = expires_ms - $1 WHERE expires_ms > 0" || bail "no such table"
 }
 
@@ -138,14 +138,14 @@ try_kept()
 	check "restored as at boot" baleen restore --boot veth-b
 	is "the prefix is dropped still" "$(verdicts 9.9.9.77)" D
 	check "saved" baleen save -o "$TMP/saved" veth-b
-	check "detached" baleen detach --forget veth-b
+	check "detached" baleen detach --forget --entries veth-b
 	check "restored" baleen restore veth-b "$TMP/saved"
 	is "the set came back" "$(verdicts 9.9.9.77)" D
 	check "it takes bans" baleen ban 8.8.4.1
 	baleen ban 8.8.4.2 >/dev/null
 	baleen ban 8.8.4.3 >/dev/null
 	is "and widens them" "$(entries)" '[["8.8.4.0/24","3 of 8.8.4.0/24"]]'
-	check "detached again" baleen detach --forget veth-b
+	check "detached again" baleen detach --forget --entries veth-b
 	check_status "applied again" 3 baleen apply
 	baleen add veth-b:bans 9.9.9.1 9.9.9.2 9.9.9.3 >/dev/null
 	conf "rule bans drop" "  bans" "  widen 4 in /24"

@@ -7,7 +7,7 @@
 source "$(dirname "$0")/../lib.sh"
 
 if [ "$(id -u)" -eq 0 ]; then
-	timeout 300 build/worlds/lists
+	timeout 1500 build/worlds/lists
 else
 	skip "lists" "needs root"
 fi

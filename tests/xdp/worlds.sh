@@ -7,7 +7,7 @@
 source "$(dirname "$0")/../lib.sh"
 
 if [ "$(id -u)" -eq 0 ]; then
-	timeout 300 build/worlds/worlds
+	timeout 1500 build/worlds/worlds
 else
 	skip "worlds" "needs root"
 fi

@@ -8,6 +8,7 @@
 #include "cli/common/options.h"
 #include "cli/file/textbook.h"
 #include "release.h"
+#include "state/journal.h"
 #include "util/number.h"
 #include "util/signals.h"
 #include "util/threads.h"
@@ -39,9 +40,11 @@ static const struct group {
 		  &add_command,
 		  &del_command,
 		  &list_command,
+		  &log_command,
 		  &flush_command,
 		  &feed_command,
 		  &import_command,
+		  &export_command,
 		  &update_command,
 		  &route_command,
 	  } },
@@ -202,5 +205,6 @@ int main(int argc, char **argv)
 	}
 	/* getopt_long() starts its messages with it. */
 	argv[1] = "baleen";
+	baleen_journal_by(command->name);
 	return command->run(argc - 1, argv + 1);
 }

@@ -6,8 +6,10 @@
 #include "daemon.h"
 #include "deploy/confirm.h"
 #include "deploy/deploy.h"
+#include "state/book.h"
+#include "state/book_mend.h"
+#include "state/parked.h"
 #include "state/rule_store_each.h"
-#include "state/unkept.h"
 
 /**
  * struct round - one look at all states
@@ -76,26 +78,36 @@ static bool roll_back(struct round *round, const char *device)
 	return did > 0;
 }
 
-/* Opening it to write brings it to the disk. */
-static void keep(struct round *round, struct baleen_rule_store_found *unkept)
+static int mend_book(struct round *round, struct baleen_error *error)
 {
-	const char *device = unkept->device;
-	struct baleen_error error;
-	int err;
+	char text[BALEEN_BOOK_ASIDE_TEXT];
+	struct baleen_book_aside aside;
+	int did = baleen_book_set_aside(&aside, error);
 
-	if (!baleen_unkept_has_room(&unkept->state)) {
-		baleen_fail(&error, ENOSPC, "%s: %s", baleen_unkept_why(&unkept->state),
-			    unkept->state.path);
-		try_again(round, device, "the last changes are in force, but not kept", -ENOSPC,
-			  &error);
-		return;
+	if (did > 0)
+		notify(round->daemon, LOG_ERR, NULL, "%s", baleen_book_aside_text(&aside, text));
+	return did < 0 ? did : 0;
+}
+
+static void keep(struct round *round)
+{
+	struct baleen_rule_store state;
+	struct baleen_error error;
+	int err = baleen_book_open(&state, &error);
+
+	if (!err) {
+		err = baleen_book_keep(&state, &error);
+		if (!err)
+			err = baleen_parked_expire(&state, round->now_ms, &error);
+		baleen_book_close(&state);
 	}
-	unkept->is_taken = true;
-	err = baleen_rule_store_write(&unkept->state, DAEMON_LOCK_MS, &error);
-	if (!err)
-		baleen_rule_store_close(&unkept->state);
-	else if (err != -ENOENT)
-		try_again(round, device, "cannot keep the last changes", err, &error);
+	if ((err == -EINVAL || err == -EIO) && baleen_book_is_damaged())
+		err = mend_book(round, &error);
+	if (err == -ENOSPC)
+		try_again(round, NULL, "the last changes of entries are in force, but not kept",
+			  err, &error);
+	else if (err)
+		try_again(round, NULL, "cannot keep the last changes of entries", err, &error);
 }
 
 /* A roll-back makes what was read before it old: the next round reads it. */
@@ -108,8 +120,6 @@ static int look_at(struct baleen_rule_store_found *found, void *data)
 		try_again(round, found->device, "cannot read its state", found->err, &found->error);
 	else
 		next_ms = baleen_rule_entries_next_expiry(&found->state);
-	if (!found->err && found->state.unkept[0])
-		keep(round, found);
 	baleen_rule_store_let_go(found);
 	if (found->is_kept && roll_back(round, found->device))
 		next_ms = round->now_ms + 1;
@@ -130,6 +140,7 @@ static int look(sd_event_source *timer, uint64_t usec, void *data)
 	round.next_ms = round.now_ms + DAEMON_RESCAN_US / 1000;
 	if (baleen_rule_store_each(look_at, &round, &error))
 		notify(daemon, LOG_ERR, NULL, "%s", error.text);
+	keep(&round);
 	now_ms = baleen_now_ms();
 	/* If the clock was set back in between, the wait is long; setting it calls this again. */
 	timer_set(daemon->upkeep, round.next_ms > now_ms ? (round.next_ms - now_ms) * 1000 : 1000);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/ban/apply.h"
+#include "cli/open/session.h"
 #include "cli/common/options.h"
 #include "deploy/conf_find.h"
 #include "net/device.h"
@@ -136,7 +137,9 @@ static int run(int argc, char **argv)
 	if (baleen_device_privileges(&error) ||
 	    (apply.ifindex && baleen_device_expect(apply.ifindex, argv[0], &error)))
 		return complain("%s", error.text);
-	err = apply_all(&apply, argc, argv);
+	err = mend_book(apply.looks);
+	if (!err)
+		err = apply_all(&apply, argc, argv);
 	if (!err)
 		err = apply.result;
 	if (err == EXIT_CHANGED && apply.quiet_change)

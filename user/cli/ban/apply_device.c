@@ -351,10 +351,9 @@ static bool set_aside(const char *name)
 	int did = baleen_rule_store_set_aside(name, BALEEN_LOCK_TIMEOUT_MS, &aside, &error);
 
 	if (did > 0)
-		complain("%s: its state is damaged, and is set aside: %s: %s, %llu single entr%s "
-			 "of it could be read; the rest comes from its configuration",
-			 name, aside.path, aside.has_rules ? "rules" : "no rule",
-			 (unsigned long long)aside.n_entries, aside.n_entries == 1 ? "y" : "ies");
+		complain("%s: its state is damaged, and is set aside: %s: %s of it could be read; "
+			 "the rest comes from its configuration",
+			 name, aside.path, aside.has_rules ? "rules" : "no rule");
 	else if (did < 0)
 		complain("%s", error.text);
 	return did > 0;
@@ -376,7 +375,8 @@ static int apply_once(struct apply *apply, const char *name, const char *path, b
 
 	snprintf(device.path, sizeof(device.path), "%s", path);
 	device.work.data = &device;
-	device.work.goal = (struct baleen_conf_goal){ .conf = &device.conf,
+	device.work.goal = (struct baleen_conf_goal){ .device = name,
+						      .conf = &device.conf,
 						      .versions = &device.versions,
 						      .answers = &device.answers };
 	if (baleen_device_ifindex(name, &ifindex, &error))

@@ -39,8 +39,13 @@ static void print_counts(const struct baleen_conf_change *change)
 		    format_count(change->n_removed, removed));
 	else
 		say(": +%s", format_count(change->n_added, added));
+	/* Whoever tries it out with addresses of examples is told the first time. */
 	if (change->n_special)
-		say(", without %s special-purpose", format_count(change->n_special, added));
+		say(", without %s special-purpose%s", format_count(change->n_special, added),
+		    change->kind == BALEEN_CONF_FEED_ADDED ? SPECIAL_HINT : "");
+	if (change->n_ends)
+		say(", without %s %s", format_count(change->n_ends, added),
+		    baleen_plural(change->n_ends, "timeout", "timeouts"));
 }
 
 static void print_change(const char *device, const struct baleen_conf_change *change)
@@ -61,8 +66,9 @@ static void print_change(const char *device, const struct baleen_conf_change *ch
 	if (is_of_feed(change))
 		print_counts(change);
 	if (change->n_singles)
-		say(", %s single %s with it", format_count(change->n_singles, singles),
-		    baleen_plural(change->n_singles, "entry goes", "entries go"));
+		say(", %s single %s %s", format_count(change->n_singles, singles),
+		    baleen_plural(change->n_singles, "entry", "entries"),
+		    change->kind == BALEEN_CONF_RULE_ADDED ? "in force again" : "parked");
 	putchar('\n');
 }
 
@@ -91,6 +97,7 @@ json_t *describe_changes(const struct baleen_conf_plan *plan)
 			json_object_set_new(one, "added", json_integer(change->n_added));
 			json_object_set_new(one, "removed", json_integer(change->n_removed));
 			json_object_set_new(one, "special", json_integer(change->n_special));
+			json_object_set_new(one, "timeouts", json_integer(change->n_ends));
 		}
 		json_array_append_new(all, one);
 	}

@@ -264,7 +264,8 @@ static int change_target(struct filter_ref *ref, void *data)
 	change->n_changed = 0;
 	change->in_place = false;
 	change->refusal = 0;
-	if (fit_keys(change, ref))
+	if (fit_keys(change, ref) ||
+	    (change->op == BALEEN_SET_UNION && filter_ref_leave_nobody(ref, &change->list)))
 		return EXIT_FAILED;
 	if (!needs_body(change, ref)) {
 		if (check_host(change, ref))

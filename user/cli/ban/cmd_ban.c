@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/ban/describe_entry.h"
+#include "cli/ban/unban_parked.h"
 #include "cli/ban/ban.h"
 #include "cli/open/session.h"
 #include "deploy/bans.h"
@@ -24,6 +25,7 @@
  * @key: the keys that @address stands for
  * @n_keys: how many
  * @bans: the rules
+ * @n_parked: scopes without a rule that an unban has taken it out of
  */
 struct ban {
 	const struct command *command;
@@ -34,6 +36,7 @@ struct ban {
 	struct baleen_rule_entry key[BALEEN_BAN_MAX_KEYS];
 	size_t n_keys;
 	struct baleen_bans bans;
+	size_t n_parked;
 };
 
 static bool is_ban(const struct ban *ban)
@@ -174,26 +177,8 @@ static size_t plan(struct ban *ban)
 /* Says what else drops the address: entries and lines of any rule of these devices. */
 static void explain(const struct ban *ban)
 {
-	char target[TARGET_BYTES];
-	u64 n = 0;
-
-	for (u32 d = 0; d < ban->bans.n_devices; d++) {
-		const struct baleen_rule_store *state = &ban->bans.deploy[d].state;
-		struct baleen_stored_rules rules;
-
-		if (baleen_rule_store_get_rules(state, &rules, NULL))
-			continue;
-		for (u32 i = 0; i < rules.n_rules; i++) {
-			if (rules.rule[i].action != BALEEN_ACTION_DROP ||
-			    rules.rule[i].key_spec != BALEEN_KEY_SRC)
-				continue;
-			snprintf(target, sizeof(target), "%s:%s", state->device,
-				 rules.rule[i].name);
-			n = explain_entry(target, state, &rules.rule[i], &ban->key[0]);
-			if (n)
-				suggest_exception(target, key_text(ban).text);
-		}
-	}
+	for (u32 d = 0; d < ban->bans.n_devices; d++)
+		explain_device(&ban->bans.deploy[d].state, &ban->key[0]);
 }
 
 static int complain_noop(const struct ban *ban)
@@ -255,7 +240,7 @@ static int change(struct ban *ban)
 	for (size_t i = 0; i < ban->n_keys; i++)
 		if (baleen_bans_remember(&ban->bans, &ban->key[i], &error))
 			return complain("%s", error.text);
-	if (!plan(ban) && !ban->exist)
+	if (!plan(ban) && !ban->exist && !ban->n_parked)
 		return complain_noop(ban);
 	return (is_ban(ban) && !ban->narrow && check_host(ban)) || put(ban) ? EXIT_FAILED : 0;
 }
@@ -320,12 +305,15 @@ static int report_json(const struct ban *ban)
 				    *rule->widened ? json_text(rule->widened) : json_null());
 		json_array_append_new(rules, one);
 	}
-	json_object_set_new(json, "entry", json_text(key_text(ban).text));
+	json_object_set_new(json, "entry",
+			    json_text(ban->n_keys ? key_text(ban).text : ban->address));
 	if (is_ban(ban))
 		json_object_set_new(json, "expires_ms",
 				    ban->key[0].expires_ms ? json_integer(ban->key[0].expires_ms) :
 							     json_null());
 	json_object_set_new(json, "rules", rules);
+	if (!is_ban(ban))
+		json_object_set_new(json, "parked", json_integer(ban->n_parked));
 	json_object_set_new(json, "failed", describe_sick(ban));
 	return print_json(json);
 }
@@ -413,7 +401,11 @@ static int run(struct ban *ban, int argc, char **argv)
 		return err;
 	if (baleen_device_privileges(&error))
 		return complain("%s", error.text);
+	if (!is_ban(ban) && unban_parked(ban->address, &ban->entry, ban->json, &ban->n_parked))
+		return EXIT_FAILED;
 	err = baleen_bans_open(&ban->bans, ban->wait_ms, &error);
+	if (err == -ENOENT && ban->n_parked)
+		return ban->json ? report_json(ban) : finish_output(EXIT_DONE);
 	if (err == -ENOENT)
 		return complain("%s: write 'bans' below a rule of " BALEEN_CONF_ROOT
 				"/DEV.conf that drops, and 'baleen apply'",

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* A single entry in the output of commands. */
+#include <string.h>
 #include <time.h>
 
 #include "cli/ban/describe_entry.h"
@@ -25,6 +26,18 @@ json_t *describe_entry(const struct baleen_rule_entry *entry)
 	json_object_set_new(json, "expires_ms",
 			    entry->expires_ms ? json_integer(entry->expires_ms) : json_null());
 	return json;
+}
+
+bool entry_has_key(const struct baleen_entry_key *key, const char *asked,
+		   const struct baleen_span *span)
+{
+	if (!asked)
+		return true;
+	if (!span || !baleen_entry_key_is_addresses(key))
+		return !strcmp(asked, baleen_entry_key_text(key).text);
+	return span->is_ip6 == key->span.is_ip6 &&
+	       baleen_ip6_compare(span->first, key->span.last) <= 0 &&
+	       baleen_ip6_compare(key->span.first, span->last) <= 0;
 }
 
 void print_widened(const char *target, const char *prefix, bool is_trial)

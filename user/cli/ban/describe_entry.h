@@ -16,6 +16,12 @@ const char *format_entry_time(u64 ms, char *text);
 /* An entry as JSON. */
 json_t *describe_entry(const struct baleen_rule_entry *entry);
 
+/* Does an entry hold some of @asked? @span: that as addresses, or NULL: a key of several fields is
+ * compared as it is printed. Everything does when nothing is asked, NULL.
+ */
+bool entry_has_key(const struct baleen_entry_key *key, const char *asked,
+		   const struct baleen_span *span);
+
 /* Says that the bans inside a prefix have banned it, if they have. */
 void print_widened(const char *target, const char *prefix, bool is_trial);
 

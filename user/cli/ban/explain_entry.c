@@ -67,3 +67,20 @@ u64 explain_entry(const char *target, const struct baleen_rule_store *state,
 				      NULL);
 	return printed.n;
 }
+
+void explain_device(const struct baleen_rule_store *state, const struct baleen_rule_entry *entry)
+{
+	char target[BALEEN_POINT_BYTES + BALEEN_NAME_BYTES + 1];
+	struct baleen_stored_rules rules;
+
+	if (baleen_rule_store_get_rules(state, &rules, NULL))
+		return;
+	for (u32 i = 0; i < rules.n_rules; i++) {
+		if (rules.rule[i].action != BALEEN_ACTION_DROP ||
+		    rules.rule[i].key_spec != BALEEN_KEY_SRC)
+			continue;
+		snprintf(target, sizeof(target), "%s:%s", state->device, rules.rule[i].name);
+		if (explain_entry(target, state, &rules.rule[i], entry))
+			suggest_exception(target, baleen_entry_key_text(&entry->key).text);
+	}
+}

@@ -11,7 +11,7 @@
 #include "cli/open/filter_name.h"
 #include "net/device.h"
 #include "state/entry_line.h"
-#include "state/unkept.h"
+#include "state/book.h"
 #include "util/clock.h"
 #include "util/foreign.h"
 #include "util/memory.h"
@@ -148,7 +148,7 @@ static int put_batch(struct feed *feed, struct baleen_batch *batch, struct balee
 		return err;
 	batch->host = &feed->host;
 	err = baleen_deploy_batch(&feed->session.deploy, batch, error);
-	feed->unkept = err ? NULL : baleen_unkept_why(&feed->session.deploy.state);
+	feed->unkept = err ? NULL : baleen_book_unkept_why(&feed->session.deploy.state);
 	if (!err)
 		entries_warn_ends(&feed->entries, &feed->session.deploy);
 	/* The next one to open it tries to keep it. */

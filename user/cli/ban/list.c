@@ -1,51 +1,72 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* baleen list: the single entries of a rule or of all rules of a device. */
+/* baleen list: the single entries of a rule, of a device, or of all. */
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "cli/ban/describe_entry.h"
+#include "cli/ban/list_table.h"
 #include "cli/open/entries.h"
 #include "cli/open/filter_name.h"
 #include "deploy/gate.h"
 #include "key/key_text.h"
 #include "key/span.h"
 #include "net/device.h"
+#include "state/book.h"
+#include "state/parked.h"
+#include "util/array.h"
 #include "util/duration.h"
 #include "util/shell.h"
 
 /**
  * struct list - what is asked for, and what was found
- * @device: its name
+ * @device: the only device, or empty for all
+ * @is_renamed: its entries have another name still
  * @rule: the only rule, or NULL for all
  * @origin: whose entries, or NULL for those of all
  * @ending_ms: only entries that end within this time; 0 for all
+ * @sort: enum list_sort
  * @key: only entries that hold some of this, or NULL
  * @span: @key as addresses, when it is one or some
  * @is_span: it is
  * @address: @key, when it is one address, by which entries are found
  * @is_address: it is
  * @json: an array of objects, filled in; NULL for words
- * @now_ms: the time; what has ended by then is in force until a writer comes
- * @state: state of the device
+ * @book: the entries
+ * @scopes: those that have some
+ * @has_state: the device of the scope that is listed now has one
+ * @state: it
+ * @rules: its rules
  * @protected: what is taken out of entries
- * @in: the rule that is listed now
- * @n: entries so far
+ * @at: the scope that is listed now
+ * @in: its rule, or NULL
+ * @measures: of two walks the first: how wide the table is
+ * @table: what it has found
+ * @row: entries that wait to be sorted
  */
 struct list {
 	char device[BALEEN_POINT_BYTES];
+	bool is_renamed;
 	const char *rule;
 	const char *origin;
 	u64 ending_ms;
+	int sort;
 	const char *key;
 	struct baleen_span span;
 	bool is_span;
 	struct baleen_key address;
 	bool is_address;
 	json_t *json;
-	u64 now_ms;
+	struct baleen_rule_store book;
+	struct baleen_scopes scopes;
+	bool has_state;
 	struct baleen_rule_store state;
+	struct baleen_stored_rules rules;
 	struct baleen_protected_set protected;
+	const struct baleen_scope *at;
 	const struct baleen_stored_rule *in;
-	u64 n;
+	bool measures;
+	struct list_table table;
+	struct list_row *row;
 };
 
 /* --- arguments ------------------------------------------------------------- */
@@ -57,44 +78,45 @@ static int parse_ending(const struct option_use *use)
 		       0;
 }
 
+/* An IPv6 address has colons, too, and keys of several fields have commas. */
+static bool is_key(const char *argument)
+{
+	struct baleen_span span;
+	const char *reason;
+
+	return strchr(argument, ',') ||
+	       !baleen_span_parse(argument, strlen(argument), &span, &reason);
+}
+
+static int parse_target(struct list *list, const char *argument)
+{
+	if (split_live(argument, list->device, sizeof(list->device), &list->rule))
+		return 0;
+	if (strlen(argument) >= sizeof(list->device))
+		return complain_usage(&list_command, "'%s' is neither DEV nor DEV:RULE", argument);
+	strcpy(list->device, argument);
+	return 0;
+}
+
 static int parse(struct list *list, int argc, char **argv)
 {
 	int err = options_parse(&list_command, list, &argc, &argv);
 	const char *reason;
 
-	if (err)
-		return err;
-	if (!split_live(argv[0], list->device, sizeof(list->device), &list->rule)) {
-		if (strlen(argv[0]) >= sizeof(list->device))
-			return complain_usage(&list_command, "'%s' is neither DEV nor DEV:RULE",
-					      argv[0]);
-		strcpy(list->device, argv[0]);
+	if (!err && argc && !(argc == 1 && is_key(argv[0]))) {
+		err = parse_target(list, argv[0]);
+		argc--;
+		argv++;
 	}
-	list->key = argv[1];
-	if (!list->key)
-		return 0;
+	list->key = argc ? argv[0] : NULL;
+	if (err || !list->key)
+		return err;
 	list->is_address = !baleen_address_parse(list->key, &list->address, &reason);
 	list->is_span = !baleen_span_parse(list->key, strlen(list->key), &list->span, &reason);
 	return 0;
 }
 
-/* --- entries ---------------------------------------------------------------- */
-
-static bool meets(const struct baleen_span *a, const struct baleen_span *b)
-{
-	return a->is_ip6 == b->is_ip6 && baleen_ip6_compare(a->first, b->last) <= 0 &&
-	       baleen_ip6_compare(b->first, a->last) <= 0;
-}
-
-/* A key of several fields is compared as it is printed. */
-static bool is_of_key(const struct list *list, const struct baleen_rule_entry *entry)
-{
-	if (!list->key)
-		return true;
-	if (!list->is_span || !baleen_entry_key_is_addresses(&entry->key))
-		return !strcmp(list->key, baleen_entry_key_text(&entry->key).text);
-	return meets(&list->span, &entry->key.span);
-}
+/* --- which ------------------------------------------------------------------- */
 
 static bool is_asked_for(const struct list *list, const struct baleen_rule_entry *entry)
 {
@@ -102,156 +124,254 @@ static bool is_asked_for(const struct list *list, const struct baleen_rule_entry
 
 	if (list->origin && strcmp(list->origin, entry->origin))
 		return false;
-	if (list->ending_ms && (!end_ms || end_ms > list->now_ms + list->ending_ms))
+	if (list->ending_ms && (!end_ms || end_ms > list->table.now_ms + list->ending_ms))
 		return false;
-	return is_of_key(list, entry);
+	return entry_has_key(&entry->key, list->key, list->is_span ? &list->span : NULL);
 }
 
-static bool has_ended(const struct list *list, const struct baleen_rule_entry *entry)
+static bool is_parked(const struct list *list, const struct baleen_rule_entry *entry)
 {
-	return entry->expires_ms && entry->expires_ms <= list->now_ms;
+	return !list->in || baleen_spec_is_address(list->in->key_spec) !=
+				    baleen_entry_key_is_addresses(&entry->key);
 }
 
 /* The part of an entry that is not in force; NULL when all of it is. */
-static const char *exemption(const struct list *list, const struct baleen_rule_entry *entry,
-			     char text[static BALEEN_GATE_TEXT])
+static char *exemption(const struct list *list, const struct baleen_rule_entry *entry)
 {
 	struct baleen_protected protected;
+	char text[BALEEN_GATE_TEXT];
 	u64 n = 0;
 
-	if (baleen_protected_find_in(&list->protected, list->in, entry, &n, &protected) || !n)
+	if (is_parked(list, entry) ||
+	    baleen_protected_find_in(&list->protected, list->in, entry, &n, &protected) || !n)
 		return NULL;
-	return baleen_gate_text(BALEEN_GATE_NARROWED, &protected, text);
+	return strdup(baleen_gate_text(BALEEN_GATE_NARROWED, &protected, text));
 }
 
-static void print_entry(const struct list *list, const struct baleen_rule_entry *entry)
+static void show_row(struct list *list, const struct list_row *row)
 {
-	char since[ENTRY_TIME_TEXT], left[BALEEN_DURATION_TEXT];
-	char text[BALEEN_GATE_TEXT];
-	const char *exempt = exemption(list, entry, text);
-
-	if (!list->n)
-		say("%-10s %-20s %-16s %-19s %-8s %s\n", "RULE", "KEY", "ORIGIN", "SINCE", "LEFT",
-		    "REASON");
-	say("%-10s %-20s %-16s %-19s %-8s %s", list->in->name, baleen_rule_entry_text(entry).text,
-	    entry->origin, format_entry_time(entry->added_ms, since),
-	    has_ended(list, entry) ? "ended" :
-	    entry->expires_ms	   ? format_span(entry->expires_ms - list->now_ms, left) :
-				     "-",
-	    *entry->reason ? entry->reason : "-");
-	if (has_ended(list, entry))
-		say("; ended %s ago, in force until baleend or the next command",
-		    format_span(list->now_ms - entry->expires_ms, left));
-	say("%s%s\n", exempt ? "; " : "", exempt ? exempt : "");
+	if (list->json)
+		json_array_append_new(list->json, list_row_describe(row, list->table.now_ms));
+	else
+		list_table_print(&list->table, row);
 }
 
 static int add_entry(const struct baleen_rule_entry *entry, void *data)
 {
 	struct list *list = data;
-	char text[BALEEN_GATE_TEXT];
-	const char *exempt;
-	json_t *json;
+	struct list_row row = { .scope = list->at,
+				.entry = *entry,
+				.is_parked = is_parked(list, entry) };
 
 	if (!is_asked_for(list, entry))
 		return 0;
-	if (!list->json) {
-		print_entry(list, entry);
-	} else {
-		json = describe_entry(entry);
-		json_object_set_new(json, "device", json_text(list->device));
-		json_object_set_new(json, "rule", json_text(list->in->name));
-		json_object_set_new(json, "left_ms",
-				    has_ended(list, entry) ?
-					    json_integer(0) :
-				    entry->expires_ms ?
-					    json_integer(entry->expires_ms - list->now_ms) :
-					    json_null());
-		json_object_set_new(json, "ended", json_boolean(has_ended(list, entry)));
-		exempt = exemption(list, entry, text);
-		json_object_set_new(json, "exempt", exempt ? json_text(exempt) : json_null());
-		json_array_append_new(list->json, json);
+	if (list->measures && list->sort == LIST_BY_KEY) {
+		list_table_measure(&list->table, &row);
+		return 0;
 	}
-	list->n++;
+	row.exempt = exemption(list, entry);
+	if (list->sort == LIST_BY_KEY) {
+		show_row(list, &row);
+		free(row.exempt);
+		return 0;
+	}
+	if (baleen_array_add(&list->row, list->table.n)) {
+		free(row.exempt);
+		return -ENOMEM;
+	}
+	list->row[list->table.n] = row;
+	list_table_measure(&list->table, &row);
 	return 0;
 }
 
-/* --- command ------------------------------------------------------------------ */
+/* --- all of a scope ----------------------------------------------------------- */
 
-/* Looks only at what holds an address, and else at all entries. */
-static int list_rule(struct list *list, struct baleen_error *error)
+static void close_state(struct list *list)
 {
-	if (list->is_address && baleen_spec_is_address(list->in->key_spec))
-		return baleen_rule_entries_find(&list->state, list->in->name, &list->address, 0,
-						add_entry, list, error);
-	return baleen_rule_entries_each(&list->state, list->in->name, list->origin, add_entry, list,
-					error);
+	baleen_protected_free(&list->protected);
+	if (list->has_state)
+		baleen_rule_store_close(&list->state);
+	list->has_state = false;
+	list->rules.n_rules = 0;
 }
 
-static int list_rules(struct list *list, const struct baleen_stored_rules *rules)
+/* A device whose state cannot be read has rules that are not known: it is said. */
+static int open_state(struct list *list, const char *device)
 {
 	struct baleen_error error;
+	int err;
 
-	for (u32 i = 0; i < rules->n_rules; i++) {
-		list->in = &rules->rule[i];
-		if (list->rule && strcmp(list->rule, list->in->name))
-			continue;
-		if (list_rule(list, &error))
-			return complain("%s", error.text);
-	}
+	if (list->has_state && !strcmp(list->state.scope, device))
+		return 0;
+	close_state(list);
+	err = baleen_rule_store_open(&list->state, device, 0, &error);
+	if (err == -ENOENT)
+		return 0;
+	if (err)
+		return complain("%s", error.text);
+	list->has_state = true;
+	if (baleen_rule_store_get_rules(&list->state, &list->rules, &error) ||
+	    baleen_protected_load(&list->state, &list->protected, &error))
+		return complain("%s", error.text);
 	return 0;
 }
 
-/* Could any rule that is listed have such a key? */
-static int check_key(const struct list *list, const struct baleen_stored_rules *rules)
+/* Looks only at what holds an address, and else at all entries. */
+static int list_scope(struct list *list, const struct baleen_scope *scope)
+{
+	const char *rule = baleen_scopes_split(scope, list->book.scope);
+	struct baleen_error error;
+	int index, err;
+
+	if (open_state(list, list->book.scope))
+		return EXIT_FAILED;
+	index = baleen_rule_store_find_rule(&list->rules, rule);
+	list->at = scope;
+	list->in = index < 0 ? NULL : &list->rules.rule[index];
+	if (list->is_address && (!list->in || baleen_spec_is_address(list->in->key_spec)))
+		err = baleen_rule_entries_find(&list->book, rule, &list->address, 0, add_entry,
+					       list, &error);
+	else
+		err = baleen_rule_entries_each(&list->book, rule, list->origin, add_entry, list,
+					       &error);
+	if (err == -ENOMEM)
+		return complain("%s", strerror(ENOMEM));
+	return err ? complain("%s", error.text) : 0;
+}
+
+static bool is_listed(const struct list *list, const struct baleen_scope *scope)
+{
+	char device[BALEEN_POINT_BYTES];
+	const char *rule = baleen_scopes_split(scope, device);
+
+	return (!*list->device || !strcmp(list->device, device)) &&
+	       (!list->rule || !strcmp(list->rule, rule)) &&
+	       (!list->is_renamed || baleen_rule_store_find_rule(&list->rules, rule) >= 0);
+}
+
+static int walk(struct list *list)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < list->scopes.n && !err; i++)
+		if (is_listed(list, &list->scopes.scope[i]))
+			err = list_scope(list, &list->scopes.scope[i]);
+	return err;
+}
+
+/* --- all -------------------------------------------------------------------- */
+
+static void show_sorted(struct list *list)
+{
+	list_rows_sort(list->row, list->table.n, list->sort);
+	for (u64 i = 0; i < list->table.n; i++)
+		show_row(list, &list->row[i]);
+}
+
+/* A table is walked once to measure it. */
+static int list_all(struct list *list)
+{
+	int err;
+
+	list->measures = true;
+	err = walk(list);
+	list->measures = false;
+	if (err)
+		return err;
+	if (!list->json)
+		list_table_print_head(&list->table);
+	if (list->sort == LIST_BY_KEY)
+		err = walk(list);
+	else if (list->table.n)
+		show_sorted(list);
+	if (!list->json)
+		list_table_print_total(&list->table);
+	return err;
+}
+
+static bool has_scope(const struct list *list)
+{
+	for (size_t i = 0; i < list->scopes.n; i++)
+		if (is_listed(list, &list->scopes.scope[i]))
+			return true;
+	return false;
+}
+
+/* Is there such a device, and such a rule, where no entry speaks of them? */
+static int check_target(struct list *list)
+{
+	if (!*list->device || has_scope(list))
+		return 0;
+	if (open_state(list, list->device))
+		return EXIT_FAILED;
+	if (!list->has_state)
+		return complain("%s has no rules, and no entries that wait for some", list->device);
+	if (list->rule && baleen_rule_store_find_rule(&list->rules, list->rule) < 0)
+		return complain_no_rule(list->device, list->rule);
+	return 0;
+}
+
+/* Could any rule have such a key? Those that hold addresses have none. */
+static int check_key(const struct list *list)
 {
 	struct baleen_span span;
 	const char *reason;
 
-	if (!list->key || list->is_span)
+	if (!list->key || list->is_span || strchr(list->key, ','))
 		return 0;
-	for (u32 i = 0; i < rules->n_rules; i++)
-		if ((!list->rule || !strcmp(list->rule, rules->rule[i].name)) &&
-		    !baleen_spec_is_address(rules->rule[i].key_spec))
-			return 0;
 	baleen_span_parse(list->key, strlen(list->key), &span, &reason);
 	return complain("'%s': %s", list->key, reason);
 }
 
+/* The scopes of a device that was renamed by hand have the name of before, for which others may be
+ * parked.
+ */
+static int follow_name(struct list *list)
+{
+	if (!*list->device)
+		return 0;
+	if (open_state(list, list->device))
+		return EXIT_FAILED;
+	if (!list->has_state)
+		return 0;
+	list->is_renamed = strcmp(list->device, list->state.scope);
+	strcpy(list->device, list->state.scope);
+	return 0;
+}
+
 /* Asked for some that are not there is no match, as for match. */
-static int list_state(struct list *list)
+static int list_book(struct list *list)
 {
 	bool is_filtered = list->key || list->origin || list->ending_ms;
-	struct baleen_stored_rules rules;
 	struct baleen_error error;
 
-	if (baleen_rule_store_get_rules(&list->state, &rules, &error))
-		return complain("%s", error.text);
-	if (list->rule && baleen_rule_store_find_rule(&rules, list->rule) < 0)
-		return complain("%s has no rule '%s': see 'baleen status %s'", list->device,
-				list->rule, baleen_shell_word(list->device).text);
-	if (check_key(list, &rules))
+	if (follow_name(list))
 		return EXIT_FAILED;
-	if (baleen_protected_load(&list->state, &list->protected, &error))
+	if (baleen_scopes_with_entries(&list->book, &list->scopes, &error))
 		return complain("%s", error.text);
-	if (list_rules(list, &rules))
+	if (check_target(list) || check_key(list) || list_all(list))
 		return EXIT_FAILED;
-	return finish_collected(list->json, is_filtered && !list->n ? EXIT_FAILED : EXIT_DONE);
+	return finish_collected(list->json,
+				is_filtered && !list->table.n ? EXIT_FAILED : EXIT_DONE);
 }
 
 static int run(int argc, char **argv)
 {
-	struct list list = { .now_ms = baleen_now_ms() };
+	struct list list = { .table = { .now_ms = baleen_now_ms(), .width = { 4, 3, 6 } } };
 	struct baleen_error error;
 	int err = parse(&list, argc, argv);
 
 	if (err)
 		return err;
-	err = baleen_rule_store_open(&list.state, list.device, 0, &error);
-	if (err)
+	if (baleen_book_open(&list.book, &error))
 		return complain("%s", error.text);
-	err = list_state(&list);
-	baleen_protected_free(&list.protected);
-	baleen_rule_store_close(&list.state);
+	err = list_book(&list);
+	for (u64 i = 0; list.row && i < list.table.n; i++)
+		free(list.row[i].exempt);
+	free(list.row);
+	close_state(&list);
+	baleen_scopes_free(&list.scopes);
+	baleen_book_close(&list.book);
 	return err;
 }
 
@@ -259,19 +379,23 @@ static const struct option_spec options[] = {
 	VALUE("origin", 0, "NAME", option_text, list, origin, "only those of NAME"),
 	VALUE("ending", 0, "TIME", parse_ending, list, ending_ms,
 	      "only those that end within TIME: 30s, 1h, 2d"),
+	VALUE("sort", 0, "COLUMN", option_choice, list, sort,
+	      "key (default): by rule, origin and key; since: the oldest first; left: the next to "
+	      "end first",
+	      .words = "key since left"),
 	VALUE("json", 'j', NULL, option_json, list, json, "an array with one object per entry"),
 	{ 0 },
 };
 
 const struct command list_command = {
 	.name = "list",
-	.synopsis = "DEV[:RULE] [--origin NAME] [--ending TIME] [-j] [KEY]",
-	.help = "Lists the single entries of a rule, or of all rules of a device: bans and exceptions,\n"
-		"with origin, since when, how long still, why, and what of them is never dropped. With\n"
-		"KEY, an address, prefix or range, those that hold it or a part of it. What lists hold is\n"
-		"for 'baleen dump'.\n"
+	.synopsis = "[DEV[:RULE]] [--origin NAME] [--ending TIME] [--sort COLUMN] [-j] [KEY]",
+	.help = "Lists single entries, bans and exceptions, of a rule, of a device, or of all rules of\n"
+		"this network namespace: with origin, since when, how long still, why, and what of them\n"
+		"is never dropped. An entry whose rule is not there is parked. With KEY, an address,\n"
+		"prefix or range, those that hold it or a part of it. What lists hold is for 'baleen dump'.\n"
 		"Exit: 0 listed; 1 also when KEY, --origin or --ending match nothing.\n",
 	.options = options,
-	.asks = { 1, 2, "DEV or DEV:RULE is asked for, and one KEY at most" },
+	.asks = { 0, 2, "DEV or DEV:RULE may be given, and one KEY" },
 	.run = run,
 };

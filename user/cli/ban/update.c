@@ -332,7 +332,11 @@ static void report_words(const struct device *device, const struct baleen_feed_v
 	    format_count(version->now.n_entries, now),
 	    baleen_plural(version->now.n_entries, "entry", "entries"));
 	if (version->feed.n_special && version->outcome != BALEEN_FEED_GONE)
-		say(", without %s special-purpose", format_count(version->feed.n_special, added));
+		say(", without %s special-purpose%s", format_count(version->feed.n_special, added),
+		    version->outcome == BALEEN_FEED_NEW ? SPECIAL_HINT : "");
+	if (version->now.n_ends)
+		say(", without %s %s", format_count(version->now.n_ends, added),
+		    baleen_plural(version->now.n_ends, "timeout", "timeouts"));
 	if (version->feed.generation)
 		say(", generation %llu", (unsigned long long)version->feed.generation);
 	if (version->feed.n_held)
@@ -353,6 +357,7 @@ static void report_json(const struct device *device, const struct baleen_feed_ve
 	json_object_set_new(one, "added", json_integer(version->n_added));
 	json_object_set_new(one, "removed", json_integer(version->n_removed));
 	json_object_set_new(one, "special", json_integer(version->feed.n_special));
+	json_object_set_new(one, "timeouts", json_integer(version->now.n_ends));
 	json_object_set_new(one, "held", json_integer(version->feed.n_held));
 	json_object_set_new(one, "generation", json_integer(version->feed.generation));
 	json_object_set_new(one, "fallbacks", json_integer(version->feed.n_fallbacks));

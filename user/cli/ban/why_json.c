@@ -46,7 +46,7 @@ static json_t *describe_rule(const struct baleen_xdp *xdp, u32 index,
 			     const struct baleen_explained_rule *explained)
 {
 	const struct baleen_protected *protected = &explained->protected;
-	static const char *const roles[] = { "never", "name", "host", "peer", "special" };
+	static const char *const roles[] = { "never", "name", "host", "peer", "nobody", "special" };
 	static const char *const proofs[] = { "not-asked", "numbers", "none", "unreadable" };
 	json_t *json = json_object(), *reasons = json_array();
 

@@ -122,6 +122,7 @@ static void print_protected(const struct baleen_protected *protected)
 		[BALEEN_PROTECTED_NAME] = "an address of",
 		[BALEEN_PROTECTED_HOST] = "this host",
 		[BALEEN_PROTECTED_PEER] = "a TCP session",
+		[BALEEN_PROTECTED_NOBODY] = "nobody's",
 		[BALEEN_PROTECTED_SPECIAL] = "special-purpose range",
 	};
 	char when[ENTRY_TIME_TEXT], distance[BALEEN_DURATION_TEXT + 8];

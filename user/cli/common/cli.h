@@ -79,9 +79,11 @@ extern const struct command top_command;
 extern const struct command ban_command;
 extern const struct command unban_command;
 extern const struct command list_command;
+extern const struct command log_command;
 extern const struct command flush_command;
 extern const struct command feed_command;
 extern const struct command import_command;
+extern const struct command export_command;
 extern const struct command why_command;
 extern const struct command refresh_command;
 extern const struct command doctor_command;
@@ -143,5 +145,9 @@ int parse_count(const char *text, u64 *count);
 
 /* The key spec as typed. */
 const char *key_spec_text(u32 key_spec);
+
+/* Behind the count of special-purpose addresses that a feed loses when it is new. */
+#define SPECIAL_HINT \
+	" (private, of examples and so on: 'special keep' in the rule keeps all but 0.0.0.0, :: and 255.255.255.255)"
 
 #endif /* BALEEN_CLI_H */

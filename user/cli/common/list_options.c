@@ -327,6 +327,18 @@ const struct option_spec shape_option_table[] = {
 	{ 0 },
 };
 
+const struct option_spec csv_option_table[] = {
+	{ "column", 0, "C", parse_csv, .value = 0,
+	  .help = "the lists are tables (CSV): the key is in column C, a number or a name; 1-2 or "
+		  "start-end for the first and last of a range; or JSON, by a path such as .[].ip; "
+		  "or @NAME, a format of baleen-lists(5)" },
+	{ "where", 0, "C=VALUE", parse_csv, .value = 1,
+	  .help = "only rows with this value in column C; may be repeated" },
+	{ "delimiter", 0, "D", parse_csv, .value = 2,
+	  .help = "between columns: tab or one of , ; | (default: what fits)" },
+	{ 0 },
+};
+
 const struct option_spec list_option_table[] = {
 	{ .help = "\nLists hold one IPv4 or IPv6 address, prefix or range A-B a line, or with a '!' an\n"
 		  "exception; the longest prefix decides. What follows, '#' and ';' comments and blank\n"
@@ -338,13 +350,7 @@ const struct option_spec list_option_table[] = {
 	  .help = "take a list without a single key" },
 	{ "null", '0', NULL, option_flag, offsetof(struct list_options, ends_with_nul),
 	  .help = "strings end with a NUL byte, not with the line" },
-	{ "column", 0, "C", parse_csv, offsetof(struct list_options, csv), .value = 0,
-	  .help = "the lists are tables (CSV): the key is in column C, a number or a name; 1-2 or "
-		  "start-end for the first and last of a range" },
-	{ "where", 0, "C=VALUE", parse_csv, offsetof(struct list_options, csv), .value = 1,
-	  .help = "only rows with this value in column C; may be repeated" },
-	{ "delimiter", 0, "D", parse_csv, offsetof(struct list_options, csv), .value = 2,
-	  .help = "between columns: tab or one of , ; | (default: what fits)" },
+	{ .table = csv_option_table, .at = offsetof(struct list_options, csv) },
 	{ .table = shape_option_table },
 	{ 0 },
 };

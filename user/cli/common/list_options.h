@@ -51,6 +51,7 @@ enum list_special {
  * @looks_at_live: a live rule is looked at as it changes, not copied between
  *                 two changes
  * @special: what becomes of special-purpose ranges
+ * @leaves_nobody: what is nobody's is taken out: baleen_special_nobody
  * @csv: of a table: columns and conditions
  * @build: kind, key, rate, capacity, geometry
  * @accept_fpp: false positive rate that a rule made of them may come to
@@ -77,6 +78,7 @@ struct list_options {
 	enum baleen_input input;
 	u64 n_reported;
 	enum list_special special;
+	bool leaves_nobody;
 	struct baleen_csv_options csv;
 	struct baleen_build_options build;
 	double accept_fpp;
@@ -104,6 +106,9 @@ struct list_options {
 
 /* All of them, and those of what to build; each is of a struct list_options. */
 extern const struct option_spec list_option_table[];
+
+/* --column, --where and --delimiter; of a struct baleen_csv_options. */
+extern const struct option_spec csv_option_table[];
 extern const struct option_spec shape_option_table[];
 
 /* Take one of them, of a struct list_options. */

@@ -454,7 +454,7 @@ static void describe_run(const struct picture *picture, const struct baleen_view
 	if (!where->run.n)
 		append(text, bytes, "no such run");
 	else if (where->slot[0] == BALEEN_VIEW_NOWHERE)
-		append(text, bytes, "not in the run from slot %u on", where->run.first);
+		append(text, bytes, "not in the run from slot %u", where->run.first);
 	else
 		append(text, bytes, "in slot %u", where->slot[0]);
 	describe_copies(picture, where, text, bytes);

@@ -8,18 +8,42 @@
 #include "cli/open/kmod_filter.h"
 #include "icp/icp.h"
 #include "kmod/kmod_rules.h"
+#include "state/entries.h"
 #include "state/rule_store.h"
 #include "state/rule_store_mend.h"
+#include "util/number.h"
 #include "util/shell.h"
 #include "xdp/xdp.h"
+
+struct detach {
+	bool stale, forget, entries, json;
+};
 
 /* Rules named when a filter cannot go. */
 #define RULES_TEXT 200
 
-/* A rule attached by hand is forgotten; an applied one comes back at boot. */
+/* Entries wait for a rule of their name, unless they are to be forgotten, too. */
+static int settle_entries(const char *device, bool entries, struct baleen_error *error)
+{
+	char n[NUMBER_TEXT];
+	u64 n_entries = 0;
+	int err = entries ? baleen_rule_entries_forget_device(device, &n_entries, error) :
+			    baleen_rule_entries_count_device(device, &n_entries, error);
+
+	if (!err && !entries && n_entries)
+		complain("%s: %s single %s wait%s for rules of these names: 'baleen detach "
+			 "--forget --entries %s' forgets %s",
+			 device, format_count(n_entries, n),
+			 baleen_plural(n_entries, "entry", "entries"), n_entries == 1 ? "s" : "",
+			 baleen_shell_word(device).text, n_entries == 1 ? "it" : "them");
+	return err;
+}
+
 static void settle_state(struct baleen_rule_store *state, bool forget)
 {
 	if (!state->is_kept || forget) {
+		/* They wait for rules of the name that the device has now. */
+		baleen_rule_entries_follow(state, NULL);
 		baleen_rule_store_remove(state);
 		return;
 	}
@@ -111,11 +135,23 @@ static int detach_kmod(const char *device, struct baleen_error *error)
 	return err == -EACCES ? -ENOENT : err;
 }
 
-static int detach_xdp(const char *device, bool forget, struct baleen_error *error)
+static int detach_xdp(const struct detach *asked, const char *device, struct baleen_error *error)
 {
+	struct baleen_error none;
 	int err = baleen_device_privileges(error);
 
-	return err ? err : detach_device(device, forget, error);
+	if (err)
+		return err;
+	err = detach_device(device, asked->forget, error);
+	if (asked->forget && (!err || (asked->entries && err == -ENOENT))) {
+		int settled = settle_entries(device, asked->entries, &none);
+
+		if (settled > 0)
+			return 0;
+		if (settled && !err)
+			return baleen_fail(error, -settled, "%s", none.text);
+	}
+	return err;
 }
 
 static int report(const char *what, bool json)
@@ -126,20 +162,20 @@ static int report(const char *what, bool json)
 	return finish_output(EXIT_DONE);
 }
 
-static int detach(const char *device, bool forget, bool json)
+static int detach(const struct detach *asked, const char *device)
 {
 	struct baleen_error error;
 	int err = detach_kmod(device, &error);
 
 	if (err == -ENOENT)
-		err = detach_xdp(device, forget, &error);
+		err = detach_xdp(asked, device, &error);
 	if (err == -ENOENT && baleen_icp_is_there(device))
 		complain("%s has no filter; it answers ICP queries: 'baleen icp detach %s' ends "
 			 "that",
 			 device, baleen_shell_word(device).text);
 	else if (err)
 		complain("%s", error.text);
-	return err ? EXIT_FAILED : report(device, json);
+	return err ? EXIT_FAILED : report(device, asked->json);
 }
 
 /* --- filters of the module ----------------------------------------------------- */
@@ -209,10 +245,6 @@ static void forget_state_of(const struct baleen_stale_pins *gone)
 	baleen_rule_store_forget(gone->netns_cookie, gone->ifindex);
 }
 
-struct detach {
-	bool stale, forget, json;
-};
-
 static int run(int argc, char **argv)
 {
 	struct detach asked = { 0 };
@@ -227,8 +259,10 @@ static int run(int argc, char **argv)
 		return forget_gone(baleen_stale_pins_forget, forget_state_of, asked.json);
 	if (argc != 1)
 		return complain_usage(&detach_command, "one device is asked for");
+	if (asked.entries && !asked.forget)
+		return complain_usage(&detach_command, "--entries is for --forget");
 	if (!split_kmod(*argv, &filter))
-		return detach(*argv, asked.forget, asked.json);
+		return detach(&asked, *argv);
 	if (asked.forget)
 		return complain_usage(&detach_command, "--forget is for devices");
 	err = detach_filter(*argv, filter);
@@ -238,6 +272,9 @@ static int run(int argc, char **argv)
 static const struct option_spec options[] = {
 	FLAG("forget", 0, detach, forget,
 	     "forget also what was applied to it, which else comes back at boot"),
+	FLAG("entries", 0, detach, entries,
+	     "with --forget: also the single entries of its rules, which else wait for rules of "
+	     "these names"),
 	FLAG("gone", 0, detach, stale,
 	     "forget every filter whose link has lost its device, in all network namespaces, also "
 	     "deleted ones; a namespace is told by its cookie"),
@@ -247,7 +284,7 @@ static const struct option_spec options[] = {
 
 const struct command detach_command = {
 	.name = "detach",
-	.synopsis = "[--forget] [-j] DEV|kmod:NAME | --gone",
+	.synopsis = "[--forget [--entries]] [-j] DEV|kmod:NAME | --gone",
 	.help = "Takes the filter off a device and removes its pins, or its rules out of the kernel\n"
 		"module. Also for a device that is gone, by the name it had. kmod:NAME is a filter with a\n"
 		"name, which goes out of the module when no rule asks it.\n",

@@ -83,6 +83,8 @@ static int find_devices(struct boot *boot, char **devices, int n)
 {
 	struct baleen_error error;
 
+	/* Filters are derived of it: that it is damaged is no reason for none. */
+	mend_book(false);
 	for (int i = 0; i < n; i++)
 		add_both(devices[i], boot);
 	if (!n && baleen_rule_store_each(add_found, boot, &error))

@@ -11,7 +11,7 @@
 #include "icp/icp.h"
 #include "state/feeds.h"
 #include "state/rule_store_each.h"
-#include "state/unkept.h"
+#include "state/book.h"
 #include "util/shell.h"
 #include "xdp/limits.h"
 #include "xdp/xdp.h"
@@ -198,10 +198,10 @@ static void print_device(const struct baleen_xdp *xdp, const struct baleen_stats
 	print_status_dry_run(xdp->config.dry_run);
 	if (state)
 		print_confirm(state, xdp->device);
-	if (state && baleen_unkept_why(state))
+	if (state && baleen_book_unkept_why(state))
 		say("  NOT KEPT: %s: %s; the last changes end at a reboot, unless there is room "
 		    "before\n",
-		    baleen_unkept_why(state), state->path);
+		    baleen_book_unkept_why(state), state->book->path);
 	for (u32 i = 0; i < xdp->config.n_rules; i++) {
 		show_rule(xdp, i, stats, state, false, sound);
 		if (state)

@@ -49,6 +49,8 @@ static int parse(struct swap *swap, int argc, char **argv)
 		return complain_usage(&swap_command, "--allow, --drop and --count are for rules");
 	list_options_of(&swap->lists, swap->device);
 	swap->rules.rule[0].path = argv[1];
+	/* Its rule is not known before the device is held. */
+	swap->rules.rule[0].action = BALEEN_ACTION_COUNT;
 	swap->rules.n = 1;
 	return list_options_check(&swap_command, &swap->lists);
 }
@@ -154,6 +156,7 @@ static void print_special(struct swap *swap, const struct device_edit *edit)
 	if (edit->n_special)
 		return;
 	swap->n_special_kept = rule->ref.n_special;
+	rule->action = BALEEN_ACTION_DROP;
 	rule->special = edit->is_configured ? SPECIAL_KEEP : SPECIAL_TOLD;
 	snprintf(rule->name, sizeof(rule->name), "%s", swap->rule);
 	rules_print_special(&swap->rules);

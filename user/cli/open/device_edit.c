@@ -37,10 +37,13 @@ static int edit_session(struct baleen_device_session *session, struct device_edi
 {
 	const struct baleen_xdp *xdp = &session->deploy.xdp;
 	struct baleen_ruleset *after = &edit->after;
+
 	if (!session->has_state && rules_refuse_words(edit->rules, xdp->device))
 		return EXIT_FAILED;
 	baleen_ruleset_from_config(&xdp->config, after);
 	if (edit->edit(NULL, after, edit->data))
+		return EXIT_FAILED;
+	if (!session->has_state && rules_leave_nobody(edit->rules, after))
 		return EXIT_FAILED;
 	if (xdp->attach_status == BALEEN_ATTACH_STATUS_ATTACHED && !edit->is_unguarded &&
 	    guard_host(

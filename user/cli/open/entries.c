@@ -10,7 +10,7 @@
 #include "util/array.h"
 #include "util/duration.h"
 
-static int parse_ttl(const struct option_use *use)
+int entry_ttl(const struct option_use *use)
 {
 	struct entry_options *options = use->to;
 
@@ -39,7 +39,7 @@ static int parse_reason(const struct option_use *use)
 }
 
 const struct option_spec entry_option_table[] = {
-	{ "ttl", 0, "TIME", parse_ttl,
+	{ "ttl", 0, "TIME", entry_ttl,
 	  .help = "the entries end after TIME: 30s, 10m, 1h30m, 2d; adding one again begins it "
 		  "anew" },
 	{ "origin", 0, "NAME", entry_origin,

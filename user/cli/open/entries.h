@@ -24,8 +24,9 @@ struct entry_options {
 /* --ttl, --origin and --reason; of a struct entry_options. */
 extern const struct option_spec entry_option_table[];
 
-/* Takes --origin alone, of a struct entry_options. */
+/* Take --origin and --ttl alone, of a struct entry_options. */
 int entry_origin(const struct option_use *use);
+int entry_ttl(const struct option_use *use);
 
 /**
  * struct entries - changes of a rule's single entries, to be made together

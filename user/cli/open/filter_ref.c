@@ -16,6 +16,7 @@
 #include "list/list_sort.h"
 #include "list/written.h"
 #include "ops/image_file.h"
+#include "ops/nobody.h"
 #include "util/clock.h"
 #include "util/input.h"
 
@@ -52,6 +53,20 @@ static int choose_kind(const struct baleen_list *list, struct list_options *opti
 	options->build.copies = choice->copies;
 	options->build.shape.may_err = choice->may_err;
 	return 0;
+}
+
+/* Takes out what is nobody's, and counts it. */
+static int leave_nobody(struct filter_ref *ref, struct baleen_list *list,
+			const struct list_options *options)
+{
+	if (!options->leaves_nobody)
+		return 0;
+	if (baleen_special_leave_nobody(list, &ref->n_nobody))
+		return complain("%s: %s", ref->argument, strerror(ENOMEM));
+	if (!is_empty(list) || !ref->n_nobody || options->allow_empty)
+		return 0;
+	return complain("%s: not a single key that is somebody's: refused (--allow-empty takes it)",
+			ref->argument);
 }
 
 /* Counts special-purpose ranges, and takes them out where that is asked for. */
@@ -96,7 +111,7 @@ static int build_filter(struct filter_ref *ref, struct baleen_list *list,
 			"%s: exceptions leave not a single key: list refused (--allow-empty takes "
 			"it)",
 			ref->argument);
-	if (look_for_special(ref, list, options))
+	if (look_for_special(ref, list, options) || leave_nobody(ref, list, options))
 		return EXIT_FAILED;
 	ref->is_list = true;
 	ref->n_lines = list->n_lines;
@@ -366,12 +381,32 @@ int filter_ref_change_in_place(struct filter_ref *ref, const struct baleen_list 
 	return err == -ENOMEM ? -EOPNOTSUPP : err;
 }
 
-int filter_ref_put(struct filter_ref *ref, const struct baleen_filter *filter)
+int filter_ref_leave_nobody(const struct filter_ref *ref, struct baleen_list *keys)
 {
+	u64 n = 0;
+
+	if (!ref->type->drops || !ref->type->drops(ref))
+		return 0;
+	if (baleen_special_leave_nobody(keys, &n))
+		return complain("%s: %s", ref->argument, strerror(ENOMEM));
+	if (!n || !is_empty(keys))
+		return 0;
+	return complain("%s: no list drops 0.0.0.0, :: and 255.255.255.255", ref->argument);
+}
+
+/* A rule that is derived is without already; others may ask a filter of the module by name. */
+int filter_ref_put(struct filter_ref *ref, struct baleen_filter *filter)
+{
+	struct baleen_error error;
+	u64 n = 0;
+
+	if (ref->type->drops && ref->type->drops(ref) && !filter_ref_is_derived(ref) &&
+	    baleen_filter_leave_nobody(filter, &n, &error))
+		return complain("%s: %s", ref->argument, error.text);
 	return ref->type->put(ref, filter);
 }
 
-int filter_ref_replace(struct filter_ref *ref, const struct baleen_filter *filter,
+int filter_ref_replace(struct filter_ref *ref, struct baleen_filter *filter,
 		       const struct list_options *lists)
 {
 	return ref->type->replace ? ref->type->replace(ref, filter, lists) :

@@ -84,6 +84,11 @@ int filter_ref_guard_keys(const struct filter_ref *ref, const struct baleen_filt
 int filter_ref_guard_image(const struct filter_ref *ref, const struct baleen_filter *filter,
 			   bool is_forced);
 
+/* Takes out of keys that are to be added what no rule that drops keeps: 0, or EXIT_FAILED after a
+ * message when nothing is left.
+ */
+int filter_ref_leave_nobody(const struct filter_ref *ref, struct baleen_list *keys);
+
 /* Adds keys where it is, or takes them out: 0; EXIT_FAILED after a message; -ENOSPC or
  * -EOPNOTSUPP when this must be built aside; -EALREADY when @noop says which keys change
  * nothing, without @exist.
@@ -94,12 +99,13 @@ int filter_ref_change_in_place(struct filter_ref *ref, const struct baleen_list 
 
 /* Puts another filter in its place, or the one in memory back into its file;
  * 0, EXIT_FAILED after a message, or -ESTALE. A rule with a state is derived anew from that
- * instead, so that it holds the rest of what it is made of, too.
+ * instead, so that it holds the rest of what it is made of, too. A rule that drops gets it
+ * without what is nobody's, which is taken out of @filter.
  */
-int filter_ref_put(struct filter_ref *ref, const struct baleen_filter *filter);
+int filter_ref_put(struct filter_ref *ref, struct baleen_filter *filter);
 
 /* The same, but the lists that a rule with a state was made of give way to the filter. */
-int filter_ref_replace(struct filter_ref *ref, const struct baleen_filter *filter,
+int filter_ref_replace(struct filter_ref *ref, struct baleen_filter *filter,
 		       const struct list_options *lists);
 
 /* Adds @source to what a rule with a state is made of; 0, or EXIT_FAILED after a message. */

@@ -141,6 +141,11 @@ static int put_filter(struct filter_ref *ref, const struct baleen_filter *filter
 	return kmod_swap(&ref->kmod, filter);
 }
 
+static bool drops(const struct filter_ref *ref)
+{
+	return ref->kmod.is_dropping;
+}
+
 /* --- to write ---------------------------------------------------------------- */
 
 /* Refuses an image that errs more than the one there, and more than a rule may. */
@@ -194,5 +199,6 @@ const struct filter_ref_type filter_ref_kmod = {
 	.guard_image = guard_image,
 	.change = change_filter,
 	.put = put_filter,
+	.drops = drops,
 	.create = create_filter,
 };

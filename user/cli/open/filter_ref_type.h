@@ -37,6 +37,7 @@ struct filter_ref_type;
  * @n_covered: of them, those that others make superfluous
  * @n_special: of them, those in special-purpose ranges, where that was looked for
  * @special: one of these that is in the list as a whole, or NULL
+ * @n_nobody: 0.0.0.0, :: and 255.255.255.255 that were taken out of it
  * @session: session of an XDP rule that is changed: its device, held
  * @index: index of the rule
  * @kmod: of the module: where its filter is
@@ -60,6 +61,7 @@ struct filter_ref {
 	u64 n_covered;
 	u64 n_special;
 	const struct baleen_special *special;
+	u64 n_nobody;
 	struct baleen_device_session *session;
 	u32 index;
 	struct kmod_filter kmod;
@@ -84,6 +86,7 @@ struct filter_ref {
  * @replace: the same, but the lists it was made of give way to the filter; NULL when that
  *           is @put
  * @remember: adds another filter to what it is made of; NULL when that is not remembered
+ * @drops: is it of a rule that drops? NULL for no
  * @is_derived: is it derived anew of what it is made of? Then @put and @replace ask whether that
  *              may go live; NULL for no
  * @accept: remembers that what is derived may err so often, if that is more than before; NULL
@@ -113,6 +116,7 @@ struct filter_ref_type {
 		       const struct list_options *lists);
 	int (*remember)(struct filter_ref *ref, const struct filter_ref *source,
 			const struct list_options *lists);
+	bool (*drops)(const struct filter_ref *ref);
 	bool (*is_derived)(struct filter_ref *ref);
 	void (*accept)(struct filter_ref *ref, double fpp);
 	void (*reserve)(struct filter_ref *ref, u64 capacity);

@@ -159,6 +159,11 @@ static int change_rule(struct filter_ref *ref, const struct baleen_list *list,
 	return complain("%s", error.text);
 }
 
+static bool drops(const struct filter_ref *ref)
+{
+	return xdp_of(ref)->config.rule[ref->index].action == BALEEN_ACTION_DROP;
+}
+
 static bool is_derived(struct filter_ref *ref)
 {
 	return stored_rule(ref);
@@ -272,6 +277,7 @@ const struct filter_ref_type filter_ref_xdp = {
 	.put = put_rule,
 	.replace = replace_rule,
 	.remember = remember,
+	.drops = drops,
 	.is_derived = is_derived,
 	.accept = accept_rate,
 	.reserve = reserve,

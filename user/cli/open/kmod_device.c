@@ -51,7 +51,9 @@ int kmod_rule_open(struct kmod_filter *kmod, const char *argument, const char *d
 	}
 	*kmod = (struct kmod_filter){ .argument = argument,
 				      .target = target_of(&rules, index),
-				      .fd = rules.fd };
+				      .fd = rules.fd,
+				      .is_dropping =
+					      rules.rule[index].action == BALEEN_ACTION_DROP };
 	return 0;
 }
 
@@ -253,8 +255,9 @@ static int try_edit(const struct baleen_kmod_rules *now, struct device_edit *edi
 	int err;
 
 	baleen_ruleset_from_kmod(now, after);
-	if (edit->edit(now, after, edit->data) || refuse_sampling(now->device, after) ||
-	    check_keys(now, after) || guard_rates_of(after, edit->lists) ||
+	if (edit->edit(now, after, edit->data) || rules_leave_nobody(edit->rules, after) ||
+	    refuse_sampling(now->device, after) || check_keys(now, after) ||
+	    guard_rates_of(after, edit->lists) ||
 	    (!edit->is_unguarded && guard(now, after, edit->rules, edit->is_forced)))
 		return EXIT_FAILED;
 	if (edit->is_trial)

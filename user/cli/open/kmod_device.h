@@ -36,7 +36,7 @@ struct device_edit {
 	int (*edit)(const struct baleen_kmod_rules *now, struct baleen_ruleset *ruleset,
 		    const void *data);
 	const void *data;
-	const struct rules *rules;
+	struct rules *rules;
 	const struct list_options *lists;
 	bool is_unguarded;
 	bool is_forced;

@@ -13,12 +13,14 @@
  * @argument: as typed
  * @target: which
  * @fd: the device; 0 when it is not open
+ * @is_dropping: it is of a rule that drops
  * @version: version of the image that was read last; 0 before
  */
 struct kmod_filter {
 	const char *argument;
 	struct baleen_dev_target target;
 	int fd;
+	bool is_dropping;
 	u64 version;
 };
 

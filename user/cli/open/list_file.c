@@ -10,6 +10,7 @@
 #include "cli/open/list_file.h"
 #include "ops/image_file.h"
 #include "util/input.h"
+#include "util/number.h"
 #include "util/unpack.h"
 
 /* Bad lines shown of one list: the wrong file is not worth a mailbox. */
@@ -105,8 +106,7 @@ int list_file_open(const char *path, enum baleen_input input)
 	return fd;
 }
 
-/* Lines of @fd, or of the table that it is; -1 after a message. */
-static int open_lines(int fd, const char *name, const struct baleen_csv_options *csv)
+int list_file_lines(int fd, const char *name, const struct baleen_csv_options *csv)
 {
 	struct baleen_error error;
 	int lines = -1;
@@ -131,7 +131,7 @@ static int read_lines(struct baleen_list *list, int fd, const char *name,
 	if (list->key_spec == BALEEN_KEY_STRING && baleen_csv_is_wanted(&options->csv))
 		return complain("%s: no table is read for --key string: give it the column alone",
 				name);
-	lines = open_lines(fd, name, &options->csv);
+	lines = list_file_lines(fd, name, &options->csv);
 	if (lines < 0)
 		return EXIT_FAILED;
 	progress_begin_reading(name, lines);
@@ -148,8 +148,10 @@ int list_file_read_lines(struct baleen_list *list, int fd, const char *path,
 			 struct list_options *options)
 {
 	u64 n_lines = list->n_lines, n_bad = list->n_bad, n_listed = list->n_listed;
+	u64 n_ends = list->n_ends;
 	const char *name = strcmp(path, "-") ? path : "stdin";
-	const char *reason = baleen_unpack_refuse(fd);
+	bool takes_json = baleen_csv_is_json(&options->csv) || list->key_spec == BALEEN_KEY_STRING;
+	const char *reason = baleen_unpack_refuse(fd, takes_json);
 
 	if (reason)
 		return complain("%s: %s", name, reason);
@@ -172,6 +174,12 @@ int list_file_read_lines(struct baleen_list *list, int fd, const char *path,
 	if (n_bad)
 		complain("%s: skipped %llu bad line%s of %llu", name, (unsigned long long)n_bad,
 			 n_bad == 1 ? "" : "s", (unsigned long long)n_lines);
+	n_ends = list->n_ends - n_ends;
+	if (n_ends)
+		complain("warning: %s: a list does not keep the timeouts of %llu %s: 'baleen "
+			 "import' does",
+			 name, (unsigned long long)n_ends,
+			 baleen_plural(n_ends, "entry", "entries"));
 	return 0;
 }
 

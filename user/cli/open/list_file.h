@@ -15,6 +15,11 @@ u32 list_key_spec(const struct list_options *options);
  */
 int list_file_open(const char *path, enum baleen_input input);
 
+/* The lines of an open file, or of the list in the table or JSON that it is: @fd itself, or a
+ * descriptor to be closed; -1 after a message.
+ */
+int list_file_lines(int fd, const char *name, const struct baleen_csv_options *csv);
+
 /* Appends the lines of an open file to a list; refuses one without a key. @path is for
  * messages. 0, or EXIT_FAILED after a message.
  */

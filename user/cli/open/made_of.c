@@ -9,7 +9,7 @@
 #include "net/device.h"
 #include "state/entries.h"
 #include "state/feeds.h"
-#include "state/unkept.h"
+#include "state/book.h"
 #include "util/duration.h"
 #include "util/shell.h"
 
@@ -200,7 +200,7 @@ void describe_made_of(const struct baleen_rule_store *state, const char *rule, j
 void describe_state(const struct baleen_rule_store *state, const char *device, json_t *json)
 {
 	u64 deadline_ms = state->is_kept ? baleen_confirm_deadline(device) : 0;
-	const char *unkept = baleen_unkept_why(state);
+	const char *unkept = baleen_book_unkept_why(state);
 	char *applied = NULL;
 
 	baleen_rule_store_get_text(state, "applied", &applied);

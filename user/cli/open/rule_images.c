@@ -28,7 +28,10 @@ static int open_image(struct rule_argument *rule, struct list_options *options)
 		return open_any(&rule->ref);
 	options->special =
 		rule->special == SPECIAL_REMOVE ? SPECIAL_IS_REMOVED : SPECIAL_IS_COUNTED;
+	options->leaves_nobody = rule->action == BALEEN_ACTION_DROP;
 	err = filter_ref_open(&rule->ref, rule->path, options);
+	if (!err && options->leaves_nobody && !rule->ref.is_list)
+		err = rule_leave_nobody(&rule->ref);
 	if (err || rule->special != SPECIAL_REMOVE || rule->ref.is_list)
 		return err;
 	return complain("%s: is an image: 'special remove' is for lists", rule->path);

@@ -8,6 +8,7 @@
 #include "cli/open/rules.h"
 #include "net/device.h"
 #include "net/ethtool.h"
+#include "ops/nobody.h"
 #include "util/number.h"
 #include "util/shell.h"
 #include "xdp/qualifiers.h"
@@ -239,6 +240,31 @@ const struct rule_argument *rules_find(const struct rules *rules,
 	return NULL;
 }
 
+int rule_leave_nobody(struct filter_ref *ref)
+{
+	struct baleen_error error;
+
+	if (baleen_filter_leave_nobody(&ref->filter, &ref->n_nobody, &error))
+		return complain("%s: %s", ref->argument, error.text);
+	return 0;
+}
+
+int rules_leave_nobody(struct rules *rules, const struct baleen_ruleset *ruleset)
+{
+	int err = 0;
+
+	for (u32 i = 0; i < ruleset->n_rules && rules && !err; i++) {
+		const struct baleen_ruleset_rule *rule = &ruleset->rule[i];
+
+		for (u32 j = 0; j < rules->n && !err; j++)
+			if (rule->action == BALEEN_ACTION_DROP && rule->filter &&
+			    rule->filter == &rules->rule[j].ref.filter &&
+			    !is_any_argument(&rules->rule[j]))
+				err = rule_leave_nobody(&rules->rule[j].ref);
+	}
+	return err;
+}
+
 /* --- warnings ------------------------------------------------------------- */
 
 bool is_any_argument(const struct rule_argument *argument)
@@ -313,7 +339,13 @@ void rules_print_special(const struct rules *rules)
 	for (u32 i = 0; i < rules->n; i++) {
 		const struct rule_argument *rule = &rules->rule[i];
 
-		if (rule->action != BALEEN_ACTION_DROP || !rule->ref.n_special)
+		if (rule->action != BALEEN_ACTION_DROP)
+			continue;
+		if (rule->ref.n_nobody)
+			complain("rule '%s': without %s of 0.0.0.0, :: and 255.255.255.255, which "
+				 "no list drops",
+				 rule->name, format_count(rule->ref.n_nobody, count));
+		if (!rule->ref.n_special)
 			continue;
 		if (rule->special == SPECIAL_REMOVE)
 			complain("rule '%s': without %s special-purpose", rule->name,

@@ -101,6 +101,15 @@ void rules_share(const struct rule_argument *argument, struct baleen_ruleset_rul
 const struct rule_argument *rules_find(const struct rules *rules,
 				       const struct baleen_ruleset_rule *rule);
 
+/* Takes what is nobody's out of the image of a rule that drops; 0, or EXIT_FAILED after a message.
+ */
+int rule_leave_nobody(struct filter_ref *ref);
+
+/* Takes what is nobody's out of the images that rules of @ruleset which drop are given, where
+ * these are not derived. @rules may be NULL. 0, or EXIT_FAILED after a message.
+ */
+int rules_leave_nobody(struct rules *rules, const struct baleen_ruleset *ruleset);
+
 /* Is it 'any', every address? */
 bool is_any_argument(const struct rule_argument *argument);
 

@@ -7,9 +7,11 @@
 #include "cli/open/session.h"
 #include "deploy/mend.h"
 #include "net/daemon_lock.h"
+#include "state/book.h"
+#include "state/book_mend.h"
 #include "state/entries.h"
-#include "state/unkept.h"
 #include "util/number.h"
+#include "util/shell.h"
 
 static int finish(int err, const struct baleen_error *error)
 {
@@ -101,13 +103,13 @@ int session_find(struct baleen_device_session *session, const char *device, u64 
 
 int session_kept(const struct baleen_rule_store *state)
 {
-	const char *why = baleen_unkept_why(state);
+	const char *why = baleen_book_unkept_why(state);
 
 	if (!why)
 		return EXIT_DONE;
 	complain(
 		"%s: in force, but not kept: %s: %s; a reboot undoes it, unless there is room before",
-		state->device, why, state->path);
+		state->device, why, state->book->path);
 	return EXIT_UNKEPT;
 }
 
@@ -161,7 +163,7 @@ static int refuse_shape(const struct rules *rules, const struct list_options *li
 	return 0;
 }
 
-/* Says what nobody gets back from a rule that goes. */
+/* Says what waits for a rule of the name of one that goes. */
 static void warn_singles(const struct baleen_device_session *session,
 			 const struct baleen_ruleset *ruleset)
 {
@@ -179,9 +181,11 @@ static void warn_singles(const struct baleen_device_session *session,
 		for (u32 j = 0; j < ruleset->n_rules; j++)
 			stays |= !strcmp(ruleset->rule[j].name, name);
 		if (!stays)
-			complain("warning: %s: %s single %s with rule %s", state->device,
-				 format_count(n_singles, n),
-				 baleen_plural(n_singles, "entry goes", "entries go"), name);
+			complain("%s: %s single %s of rule %s %s parked until there is a rule of "
+				 "this name",
+				 state->device, format_count(n_singles, n),
+				 baleen_plural(n_singles, "entry", "entries"), name,
+				 baleen_plural(n_singles, "is", "are"));
 	}
 }
 
@@ -208,6 +212,7 @@ int session_attach(struct baleen_device_attach *attach, const struct rules *rule
 {
 	struct baleen_rule_sources sources;
 	struct baleen_error error;
+	char n[NUMBER_TEXT];
 	int err;
 
 	if (!attach->is_forgetful && refuse_shape(rules, lists))
@@ -219,5 +224,34 @@ int session_attach(struct baleen_device_attach *attach, const struct rules *rule
 	for (u32 i = 0; i < attempts->n_failed; i++)
 		complain("%s: %s failed: %s", attach->device, attempts->failed[i].what,
 			 attempts->failed[i].reason);
+	if (!err && attach->n_entries)
+		complain("%s: %s single %s of before %s in force again: 'baleen list %s'",
+			 attach->device, format_count(attach->n_entries, n),
+			 baleen_plural(attach->n_entries, "entry", "entries"),
+			 baleen_plural(attach->n_entries, "is", "are"),
+			 baleen_shell_word(attach->device).text);
+	if (!err && attach->behind.text[0])
+		return complain("%s: attached, but not yet with these entries: %s", attach->device,
+				attach->behind.text);
 	return finish(err, &error);
+}
+
+int mend_book(bool looks)
+{
+	char text[BALEEN_BOOK_ASIDE_TEXT];
+	struct baleen_book_aside aside;
+	struct baleen_error error;
+	int did;
+
+	if (!baleen_book_is_damaged())
+		return 0;
+	if (looks)
+		return complain("the book of single entries is damaged: 'baleen apply' sets it "
+				"aside");
+	did = baleen_book_set_aside(&aside, &error);
+	if (did < 0)
+		return complain("%s", error.text);
+	if (did)
+		complain("%s", baleen_book_aside_text(&aside, text));
+	return 0;
 }

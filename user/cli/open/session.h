@@ -49,4 +49,7 @@ int session_put(struct baleen_device_session *session, const struct baleen_rules
 int session_attach(struct baleen_device_attach *attach, const struct rules *rules,
 		   const struct list_options *lists, struct baleen_attempts *attempts);
 
+/* Sets a damaged book aside, or only says that it is damaged. Returns an exit code. */
+int mend_book(bool looks);
+
 #endif /* BALEEN_CLI_SESSION_H */

@@ -22,6 +22,8 @@
  *              feed https://example.org/paid.txt access /etc/baleen/example.access
  *              feed /var/lib/lists skip-bad
  *              feed https://example.org/geo.csv.gz column 1-2 where country=XX every 1d
+ *              feed https://example.org/ips.json json .[].ip where type=ban
+ *              feed https://example.org/ip-ranges.json format aws where service=S3
  *              feed set+https://example.org/bans key /etc/baleen/bans.pub ring 1
  *              feed route:rtbh hold 1h   routes of a kernel table that lead nowhere
  *              feed fleet:bans max-ttl 24h   what other hosts of a fleet have banned

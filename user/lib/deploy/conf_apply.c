@@ -108,8 +108,10 @@ static void close_device(struct taken *taken, bool is_done)
 		baleen_rule_store_remove(&deploy->state);
 		return;
 	}
-	if (is_copy)
+	if (is_copy) {
+		baleen_rule_entries_keep(&deploy->state);
 		forget_copy(deploy->state.device, false);
+	}
 	baleen_deploy_close(deploy);
 }
 

@@ -51,20 +51,32 @@ static int add_where(struct baleen_conf_parser *parser, struct baleen_feed_sourc
 	return 0;
 }
 
+/* @column: BALEEN_FEED_OPTION_BYTES. `format NAME` is `column @NAME`, `json PATH` is `column PATH`.
+ */
+static int parse_column(struct baleen_conf_parser *parser, struct baleen_csv_options *table,
+			char *column, const char *word, const char *value)
+{
+	const char *mark = strcmp(word, "format") ? "" : "@";
+	struct baleen_error why;
+
+	if (!strcmp(word, "json") && *value != '.')
+		return baleen_conf_refuse(parser, "json '%s': not a path such as .[].ip", value);
+	if (snprintf(column, BALEEN_FEED_OPTION_BYTES, "%s%s", mark, value) >=
+	    BALEEN_FEED_OPTION_BYTES)
+		return baleen_conf_refuse(parser, "%s: %d bytes or more", word,
+					  BALEEN_FEED_OPTION_BYTES);
+	if (baleen_csv_parse_column(table, column, &why))
+		return baleen_conf_refuse(parser, "%s", why.text);
+	return 0;
+}
+
 static int parse_table_option(struct baleen_conf_parser *parser, struct baleen_csv_options *table,
 			      struct baleen_feed_source *wanted, const char *word,
 			      const char *value)
 {
 	struct baleen_error why;
 
-	if (!strcmp(word, "column")) {
-		if (baleen_csv_parse_column(table, value, &why))
-			return baleen_conf_refuse(parser, "%s", why.text);
-		if (strlen(value) >= sizeof(wanted->column))
-			return baleen_conf_refuse(parser, "column: %zu bytes or more",
-						  sizeof(wanted->column));
-		strcpy(wanted->column, value);
-	} else if (!strcmp(word, "where")) {
+	if (!strcmp(word, "where")) {
 		if (baleen_csv_parse_where(table, value, &why))
 			return baleen_conf_refuse(parser, "%s", why.text);
 		return add_where(parser, wanted, value);
@@ -97,6 +109,8 @@ static int parse_ring(struct baleen_conf_parser *parser, const char *value, u32 
 
 enum feed_word {
 	COLUMN,
+	JSON,
+	FORMAT,
 	WHERE,
 	DELIMITER,
 	SKIP_BAD,
@@ -110,9 +124,12 @@ enum feed_word {
 	N_FEED_WORDS
 };
 
-static const char *const feed_words[] = { "column", "where",   "delimiter", "skip-bad",
-					  "every",  "timeout", "access",    "private",
-					  "hold",   "key",     "ring" };
+static const char *const feed_words[] = { "column",   "json",  "format",  "where",  "delimiter",
+					  "skip-bad", "every", "timeout", "access", "private",
+					  "hold",     "key",   "ring" };
+
+/* Each says where the keys are: one of them. */
+#define COLUMN_WORDS (1u << COLUMN | 1u << JSON | 1u << FORMAT)
 
 /* One option at word @i; returns how many words it took, or a negative errno. */
 static int parse_feed_option(struct baleen_conf_parser *parser, struct baleen_csv_options *table,
@@ -127,11 +144,14 @@ static int parse_feed_option(struct baleen_conf_parser *parser, struct baleen_cs
 	if (option == N_FEED_WORDS)
 		return baleen_conf_refuse(
 			parser,
-			"'%s': not an option of a feed: column, where, delimiter, "
+			"'%s': not an option of a feed: column, json, format, where, delimiter, "
 			"skip-bad, every, timeout, access, private, hold, key or ring",
 			word);
 	if (*given & 1u << option && option != WHERE)
 		return baleen_conf_refuse(parser, "%s is given twice", word);
+	if (*given & COLUMN_WORDS && 1u << option & COLUMN_WORDS)
+		return baleen_conf_refuse(parser, "%s: one of column, json and format is enough",
+					  word);
 	*given |= 1u << option;
 	if (option == SKIP_BAD || option == PRIVATE) {
 		*(option == SKIP_BAD ? &wanted->skip_bad : &wanted->may_be_private) = true;
@@ -152,6 +172,9 @@ static int parse_feed_option(struct baleen_conf_parser *parser, struct baleen_cs
 	case ACCESS: err = parse_path(parser, value, wanted->access); break;
 	case KEY: err = parse_path(parser, value, wanted->key); break;
 	case RING: err = parse_ring(parser, value, &wanted->ring); break;
+	case COLUMN:
+	case JSON:
+	case FORMAT: err = parse_column(parser, table, wanted->column, word, value); break;
 	default: err = parse_table_option(parser, table, wanted, word, value);
 	}
 	return err ? err : 2;

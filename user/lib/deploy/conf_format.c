@@ -110,14 +110,21 @@ static void put_hold(FILE *out, const struct baleen_feed_source *wanted)
 	put_seconds(out, "hold", wanted->hold_s);
 }
 
+/* A path and a format have words of their own. */
+static void put_column(FILE *out, const char *column)
+{
+	bool is_format = *column == '@';
+
+	fputs(is_format ? " format " : *column == '.' ? " json " : " column ", out);
+	put_word(out, column + is_format);
+}
+
 static void put_feed(FILE *out, const struct baleen_feed_source *wanted, bool shows_secrets)
 {
 	fputs("\tfeed ", out);
 	put_word(out, shows_secrets ? wanted->source : baleen_feed_source_name(wanted).text);
-	if (wanted->column[0]) {
-		fputs(" column ", out);
-		put_word(out, wanted->column);
-	}
+	if (wanted->column[0])
+		put_column(out, wanted->column);
 	put_where(out, wanted->where);
 	if (wanted->delimiter == '\t')
 		fputs(" delimiter tab", out);

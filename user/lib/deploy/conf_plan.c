@@ -12,6 +12,7 @@
 #include "deploy/rule_order.h"
 #include "filter/kind.h"
 #include "key/key_spec.h"
+#include "state/book.h"
 #include "state/entries.h"
 #include "state/protected.h"
 #include "util/array.h"
@@ -63,12 +64,19 @@ static __attribute__((format(printf, 4, 5))) int add_change(struct comparison *w
 	return 0;
 }
 
-/* The single entries that the change just added takes with it. */
+/* The single entries of the rule of the change that was just added. */
 static void count_singles(struct comparison *work, const char *rule)
 {
-	if (work->state)
-		work->plan->change[work->plan->n_changes - 1].n_singles =
-			baleen_rule_entries_count(work->state, rule, NULL);
+	struct baleen_conf_change *change = &work->plan->change[work->plan->n_changes - 1];
+	struct baleen_rule_store book;
+
+	if (work->state) {
+		change->n_singles = baleen_rule_entries_count(work->state, rule, NULL);
+	} else if (!baleen_book_open(&book, NULL)) {
+		snprintf(book.scope, sizeof(book.scope), "%s", work->goal->device);
+		change->n_singles = baleen_rule_entries_count(&book, rule, NULL);
+		baleen_book_close(&book);
+	}
 }
 
 /* Adds a change of @rule when a field differs between @old and @new; nothing after an error,
@@ -184,10 +192,14 @@ static int compare_policy(struct comparison *work, bool *never_differs)
 static int add_rule(struct comparison *work, const struct baleen_stored_rule *rule)
 {
 	char qualifiers[BALEEN_QUALIFIERS_TEXT];
+	int err;
 
 	baleen_qualifiers_format(&rule->qualifiers, &rule->rate_limit, qualifiers);
-	return add_change(work, BALEEN_CONF_RULE_ADDED, rule->name, "%s%s%s",
-			  baleen_action_text(rule->action), *qualifiers ? " " : "", qualifiers);
+	err = add_change(work, BALEEN_CONF_RULE_ADDED, rule->name, "%s%s%s",
+			 baleen_action_text(rule->action), *qualifiers ? " " : "", qualifiers);
+	if (!err)
+		count_singles(work, rule->name);
+	return err;
 }
 
 static int compare_texts(struct comparison *work, const char *rule, const char *old,
@@ -356,6 +368,7 @@ static int compare_version(struct comparison *work, const struct baleen_feed_ver
 	change->n_added = version->n_added;
 	change->n_removed = version->n_removed;
 	change->n_special = version->outcome == BALEEN_FEED_GONE ? 0 : version->feed.n_special;
+	change->n_ends = version->now.n_ends;
 	return 0;
 }
 

@@ -58,8 +58,9 @@ enum baleen_conf_change_kind {
  * @n_added: number of entries that a feed adds
  * @n_removed: number of entries that a feed removes
  * @n_special: of a feed: entries in special-purpose ranges, that are taken out
- * @n_singles: of a rule that goes, or gets a key of other fields: its single entries, which go
- *             with it
+ * @n_ends: of a feed: entries that end where they come from, and not in a list
+ * @n_singles: single entries in the book: of a rule that goes, or gets a key of other fields,
+ *             which are parked; of a new one, which are in force again
  */
 struct baleen_conf_change {
 	enum baleen_conf_change_kind kind;
@@ -68,6 +69,7 @@ struct baleen_conf_change {
 	u64 n_added;
 	u64 n_removed;
 	u64 n_special;
+	u64 n_ends;
 	u64 n_singles;
 };
 
@@ -89,11 +91,13 @@ struct baleen_conf_plan {
  * @versions: versions of its feeds, as received, none of them a failure; a feed without a
  *            version keeps its last good copy
  * @answers: answers for its never-names; NULL for none, so the last ones stay
+ * @device: name of the device, whose entries the book may have
  */
 struct baleen_conf_goal {
 	const struct baleen_conf *conf;
 	const struct baleen_feed_versions *versions;
 	const struct baleen_never_answers *answers;
+	const char *device;
 };
 
 /**

@@ -314,83 +314,6 @@ static int roll_back_to_nothing(const char *device, u64 timeout_ms, struct balee
 
 /* --- take back: to a state ------------------------------------------------------ */
 
-/**
- * struct moving - single entries on their way into the copy
- * @from: the state that goes
- * @to: the copy, with a transaction
- * @rule: the rule that has the entries
- * @error: filled in on failure
- */
-struct moving {
-	const struct baleen_rule_store *from;
-	struct baleen_rule_store *to;
-	const char *rule;
-	struct baleen_error *error;
-};
-
-static int move_entry(const struct baleen_rule_entry *entry, void *data)
-{
-	struct moving *moving = data;
-	bool is_new;
-
-	return baleen_rule_entries_put(moving->to, moving->rule, entry, &is_new, moving->error);
-}
-
-static bool has_rule(const struct baleen_stored_rules *rules, const struct baleen_stored_rule *like)
-{
-	int at = baleen_rule_store_find_rule(rules, like->name);
-
-	return at >= 0 && rules->rule[at].key_spec == like->key_spec;
-}
-
-/* Compare the rules that both have. */
-static int move_entries(struct moving *moving)
-{
-	struct baleen_stored_rules from, to;
-	u64 n;
-	int err = baleen_rule_store_get_rules(moving->from, &from, moving->error);
-
-	if (!err)
-		err = baleen_rule_store_get_rules(moving->to, &to, moving->error);
-	for (u32 i = 0; i < to.n_rules && !err; i++) {
-		if (!has_rule(&from, &to.rule[i]))
-			continue;
-		moving->rule = to.rule[i].name;
-		err = baleen_rule_entries_flush(moving->to, moving->rule, NULL, &n, moving->error);
-		if (!err)
-			err = baleen_rule_entries_each(moving->from, moving->rule, NULL, move_entry,
-						       moving, moving->error);
-	}
-	return err;
-}
-
-/* Into the copy, and then that takes its place: whoever dies in between begins again. */
-static int carry_entries(const struct baleen_rule_store *state, const char *path,
-			 struct baleen_error *error)
-{
-	struct baleen_rule_store copy = { .is_kept = true, .lock_fd = -1 };
-	struct moving moving = { .from = state, .to = &copy, .error = error };
-	int err;
-
-	if (strlen(path) >= sizeof(copy.path))
-		return baleen_fail(error, ENAMETOOLONG, "%s: name too long", path);
-	strcpy(copy.path, path);
-	strcpy(copy.device, state->device);
-	strcpy(copy.now, state->now);
-	err = baleen_sql_open(&copy, error);
-	if (err)
-		return err;
-	err = baleen_rule_store_begin(&copy, error);
-	if (!err)
-		err = move_entries(&moving);
-	if (!err)
-		err = baleen_rule_store_commit(&copy, error);
-	else
-		baleen_rule_store_rollback(&copy);
-	baleen_sql_close(&copy);
-	return err;
-}
-
 static int put_on(struct baleen_deploy *deploy, struct baleen_error *error)
 {
 	struct baleen_deploy_plan plan = { 0 };
@@ -411,10 +334,8 @@ static int replace(struct baleen_deploy *deploy, const char *device, struct bale
 
 	/* A directory that is no copy is the old state: a killed command exchanged them. */
 	if (!err && baleen_rule_store_is_copy(path)) {
-		err = carry_entries(&deploy->state, path, error);
 		/* A writer killed after this leaves a filter that differs from the state. */
-		if (!err)
-			err = baleen_rule_store_mark(&deploy->state, error);
+		err = baleen_rule_store_mark(&deploy->state, error);
 		if (!err)
 			err = baleen_rule_store_replace(&deploy->state, path, error);
 	}

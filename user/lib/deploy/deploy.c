@@ -6,6 +6,7 @@
 
 #include "deploy/deploy.h"
 #include "deploy/protect.h"
+#include "state/book.h"
 #include "xdp/stale_pins.h"
 
 /* --- open ------------------------------------------------------------------ */
@@ -78,6 +79,8 @@ static int open_rest(struct baleen_deploy *deploy, const struct baleen_rule_stor
 	int err = open_xdp(&opened, timeout_ms, error);
 
 	if (!err)
+		baleen_rule_entries_follow(&opened.state, NULL);
+	if (!err)
 		err = baleen_rule_store_get_rules(&opened.state, &plan.rules, error);
 	if (!err)
 		err = repair(&opened, &plan.rules, error);
@@ -88,6 +91,7 @@ static int open_rest(struct baleen_deploy *deploy, const struct baleen_rule_stor
 	follow_never(&opened, &plan);
 	/* On a full disk the rows stay, and mean nothing. */
 	baleen_deploy_expire(&opened, baleen_now_ms(), &n, NULL);
+	baleen_book_keep(&opened.state, NULL);
 	*deploy = opened;
 	return 0;
 }
@@ -179,8 +183,11 @@ int baleen_deploy_put(struct baleen_deploy *deploy, const struct baleen_deploy_p
 				   .attempts = attempts ? attempts : &ignored,
 				   .was_attached = deploy->has_xdp };
 	const struct baleen_deploy_change change = { .put = put, .undo = undo, .data = &putting };
-	int err = baleen_deploy_prepare(deploy, &step, error);
+	int err;
 
+	if (!putting.was_attached)
+		baleen_book_follow_boot(&deploy->state);
+	err = baleen_deploy_prepare(deploy, &step, error);
 	if (!err && check)
 		err = check(data, &step.ruleset);
 	if (!err)
@@ -193,7 +200,12 @@ int baleen_deploy_put(struct baleen_deploy *deploy, const struct baleen_deploy_p
 		baleen_rule_store_rollback(&deploy->state);
 	else if (!putting.was_attached)
 		baleen_stale_pins_forget_name(deploy->state.device);
+	if (!err)
+		baleen_book_be_there(&deploy->state);
 	baleen_deploy_step_free(&step);
+	/* They stay in force where that fails, and are judged at their end. */
+	if (!err)
+		baleen_deploy_settle_widened(deploy, &plan->rules, NULL);
 	return err;
 }
 
@@ -207,7 +219,8 @@ int baleen_deploy_restore(struct baleen_deploy *deploy, struct baleen_attempts *
 	memset(attempts, 0, sizeof(*attempts));
 	if (deploy->has_xdp)
 		return 0;
-	/* Nothing is written: a full disk is no reason to be without a filter. */
+	/* Nothing that a full disk could refuse is a reason to be without a filter. */
+	baleen_book_follow_boot(&deploy->state);
 	err = baleen_rule_store_get_rules(&deploy->state, &plan.rules, error);
 	if (!err)
 		err = baleen_deploy_prepare(deploy, &step, error);

@@ -143,6 +143,18 @@ int baleen_deploy_expire(struct baleen_deploy *deploy, u64 now_ms, u64 *n,
 			 struct baleen_error *error);
 
 /**
+ * baleen_deploy_settle_widened() - judge the entries of prefixes anew
+ * @deploy: opened
+ * @rules: its rules, which may widen by other numbers than before
+ * @error: filled in on failure
+ *
+ * Return: 0 or a negative errno.
+ */
+int baleen_deploy_settle_widened(struct baleen_deploy *deploy,
+				 const struct baleen_stored_rules *rules,
+				 struct baleen_error *error);
+
+/**
  * baleen_deploy_put() - make the device what the state says, and commit
  * @deploy: opened, with a transaction that has all changes of the state
  * @plan: what is to be derived

@@ -7,7 +7,8 @@
 
 #include "deploy/deploy_rows.h"
 #include "deploy/protect.h"
-#include "state/unkept.h"
+#include "state/book.h"
+#include "state/journal.h"
 #include "util/array.h"
 
 /**
@@ -94,7 +95,24 @@ static int ask(struct work *work, struct baleen_rule_entry_change *change)
 	return 0;
 }
 
-/* Entries are narrowed by the addresses of now, which the state has from here on. */
+/* Entries are narrowed by the addresses of now, which the state has from here on. Who dies before
+ * the filter has them, too, leaves the mark.
+ */
+static int protect(struct work *work)
+{
+	struct baleen_rule_store *state = state_of(work);
+	int err = baleen_rule_store_mark(state, work->rows.error);
+
+	if (!err)
+		err = baleen_rule_store_begin(state, work->rows.error);
+	if (!err)
+		err = baleen_protect(state, &work->plan, NULL, work->rows.error);
+	if (!err)
+		return baleen_rule_store_commit(state, work->rows.error);
+	baleen_rule_store_rollback(state);
+	return err;
+}
+
 static int ask_all(struct work *work)
 {
 	bool meets;
@@ -107,9 +125,7 @@ static int ask_all(struct work *work)
 	for (size_t i = 0; i < work->batch->n && !err && meets; i++)
 		if (is_addition(&work->batch->change[i]))
 			err = ask(work, &work->batch->change[i]);
-	if (!err && work->is_narrowed)
-		err = baleen_protect(state_of(work), &work->plan, NULL, work->rows.error);
-	return err;
+	return !err && work->is_narrowed && !work->batch->is_trial ? protect(work) : err;
 }
 
 /* A prefix is banned by nobody's order: what is withheld in it, peers among it whatever the
@@ -376,12 +392,14 @@ static int start_batch(struct work *work)
 	return 0;
 }
 
-static int change_state(struct work *work)
+static int change_book(struct work *work)
 {
-	int err = ask_all(work);
+	int err;
 
-	if (!err)
-		err = flush_rows(work);
+	if (work->batch->snapshot_of)
+		baleen_journal_many(state_of(work));
+	err = flush_rows(work);
+
 	if (!err)
 		err = mark_repeats(work);
 	if (!err)
@@ -410,19 +428,29 @@ static int undo(void *data, bool is_put, struct baleen_error *error)
 
 static int run(struct work *work)
 {
-	const struct baleen_deploy_change change = { .put = put, .undo = undo, .data = work };
+	struct baleen_deploy_change change = {
+		.put = put,
+		.undo = undo,
+		.data = work,
+		.is_of_book = true,
+	};
 	int err = start_batch(work);
 
 	if (!err)
-		err = baleen_rule_store_begin(state_of(work), work->rows.error);
+		err = ask_all(work);
+	change.keeps_mark = work->is_narrowed;
+	if (!err)
+		err = baleen_book_begin(state_of(work), work->rows.error);
 	if (err)
 		return err;
-	err = baleen_rule_store_refused(state_of(work), change_state(work));
+	err = baleen_book_refused(state_of(work), change_book(work));
+	/* Nothing of the state is reported but the rule, which its entries outlive. */
+	state_of(work)->is_synced = true;
 	if (!err && work->rows.is_changed && !work->batch->is_trial)
 		return baleen_deploy_commit(work->rows.deploy, &change, work->rows.error);
-	baleen_rule_store_rollback(state_of(work));
+	baleen_book_rollback(state_of(work));
 	if (!err)
-		baleen_rule_store_sync(state_of(work));
+		baleen_book_sync(state_of(work));
 	return err;
 }
 
@@ -454,7 +482,7 @@ int baleen_deploy_batch(struct baleen_deploy *deploy, struct baleen_batch *batch
 	struct baleen_error ignored;
 	int err = run_batch(deploy, batch, error ? error : &ignored);
 
-	return !batch->is_trial && baleen_unkept_goes_on(&deploy->state, err) ?
+	return !batch->is_trial && baleen_book_goes_on(&deploy->state, err) ?
 		       run_batch(deploy, batch, error ? error : &ignored) :
 		       err;
 }

@@ -1,31 +1,30 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Single entries whose time has come. */
+/* Single entries whose time has come, and prefixes that are no longer widened. */
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "deploy/deploy_rows.h"
-#include "state/unkept.h"
+#include "state/book.h"
 #include "util/array.h"
 
 /**
- * struct expired - entries whose time has come
+ * struct ending - entries of a rule that may have to go
  * @entry: the entries
  * @n: how many
  */
-struct expired {
+struct ending {
 	struct baleen_rule_entry *entry;
 	size_t n;
 };
 
-static int keep_expired(const struct baleen_rule_entry *entry, void *data)
+static int keep(const struct baleen_rule_entry *entry, void *data)
 {
-	struct expired *expired = data;
+	struct ending *ending = data;
 
-	if (baleen_array_add(&expired->entry, expired->n))
+	if (baleen_array_add(&ending->entry, ending->n))
 		return -ENOMEM;
-	expired->entry[expired->n++] = *entry;
+	ending->entry[ending->n++] = *entry;
 	return 0;
 }
 
@@ -33,62 +32,66 @@ static int keep_expired(const struct baleen_rule_entry *entry, void *data)
 static int remove_row(struct baleen_deploy_rows *rows, const struct baleen_rule_entry *entry,
 		      u64 *n)
 {
-	return strcmp(entry->origin, BALEEN_ORIGIN_WIDEN) ?
-		       baleen_deploy_rows_remove(rows, entry, n) :
-		       baleen_deploy_rows_end_prefix(rows, entry);
+	const struct baleen_widen *widen =
+		&baleen_deploy_rows_rule(rows)->widen[entry->key.span.is_ip6];
+
+	if (strcmp(entry->origin, BALEEN_ORIGIN_WIDEN) ||
+	    baleen_span_length(&entry->key.span) != (int)widen->length)
+		return baleen_deploy_rows_remove(rows, entry, n);
+	return baleen_deploy_rows_end_prefix(rows, entry);
 }
 
-static int remove_expired(struct baleen_deploy_rows *rows, u64 *n_removed)
+static int remove_rows(struct baleen_deploy_rows *rows, const struct ending *ending, u64 *n_removed)
 {
-	struct expired expired = { 0 };
-	int err =
-		baleen_rule_entries_expired(&rows->deploy->state,
-					    baleen_deploy_rows_rule(rows)->name, rows->dirty.now_ms,
-					    keep_expired, &expired, rows->error);
+	int err = 0;
 
-	if (err == -ENOMEM)
-		baleen_no_memory(rows->error);
-	for (size_t i = 0; i < expired.n && !err; i++) {
+	for (size_t i = 0; i < ending->n && !err; i++) {
 		u64 n = 0;
 
-		err = remove_row(rows, &expired.entry[i], &n);
+		err = remove_row(rows, &ending->entry[i], &n);
 		*n_removed += n;
 	}
-	free(expired.entry);
 	return err ? err : baleen_deploy_rows_widen(rows, NULL, NULL);
 }
 
-static int expire_rule(struct baleen_deploy_rows *rows, u32 index, u64 now_ms, u64 *n_removed)
+typedef int (*find_function)(const struct baleen_rule_store *state, const char *rule, u64 now_ms,
+			     int (*visit)(const struct baleen_rule_entry *entry, void *data),
+			     void *data, struct baleen_error *error);
+
+static int find_widened(const struct baleen_rule_store *state, const char *rule, u64 now_ms,
+			int (*visit)(const struct baleen_rule_entry *entry, void *data), void *data,
+			struct baleen_error *error)
 {
+	return baleen_rule_entries_each(state, rule, BALEEN_ORIGIN_WIDEN, visit, data, error);
+}
+
+static int end_rule(struct baleen_deploy_rows *rows, u32 index, u64 now_ms, find_function find,
+		    u64 *n_removed)
+{
+	struct ending ending = { 0 };
 	bool ignored;
 	int err;
 
 	baleen_deploy_rows_start(rows, index, now_ms);
-	err = baleen_rule_store_refused(&rows->deploy->state, remove_expired(rows, n_removed));
+	err = find(&rows->deploy->state, baleen_deploy_rows_rule(rows)->name, now_ms, keep, &ending,
+		   rows->error);
+	if (err == -ENOMEM)
+		baleen_no_memory(rows->error);
+	if (!err)
+		err = baleen_book_refused(&rows->deploy->state,
+					  remove_rows(rows, &ending, n_removed));
+	free(ending.entry);
 	if (!err && rows->is_changed)
 		err = baleen_dirty_keys_agree(&rows->dirty, false, &ignored);
 	baleen_deploy_rows_end(rows);
 	return err;
 }
 
-/* For who counts over months: the state outlives all processes. */
-static int note_expired(struct baleen_deploy_rows *rows, u64 n)
-{
-	struct baleen_rule_store *state = &rows->deploy->state;
-	char *text = NULL, sum[24];
-	int err = baleen_rule_store_get_text(state, "expired", &text);
-
-	if (err)
-		return baleen_fail(rows->error, -err, "%s: %s", state->path, strerror(-err));
-	snprintf(sum, sizeof(sum), "%llu", (text ? strtoull(text, NULL, 10) : 0) + n);
-	free(text);
-	return baleen_rule_store_set_text(state, "expired", sum, rows->error);
-}
-
 /* An expired entry is no longer in the set, whatever becomes of its row: so there is
  * no mark, and a map that was changed is not changed back.
  */
-static int expire(struct baleen_deploy *deploy, u64 now_ms, u64 *n, struct baleen_error *error)
+static int end_all(struct baleen_deploy *deploy, u64 now_ms, find_function find, u64 *n,
+		   struct baleen_error *error)
 {
 	struct baleen_deploy_rows rows = { .deploy = deploy, .error = error };
 	u64 n_removed = 0;
@@ -96,18 +99,18 @@ static int expire(struct baleen_deploy *deploy, u64 now_ms, u64 *n, struct balee
 
 	err = baleen_rule_store_get_rules(&deploy->state, &rows.rules, rows.error);
 	if (!err)
-		err = baleen_rule_store_begin(&deploy->state, rows.error);
+		err = baleen_book_begin(&deploy->state, rows.error);
 	if (err)
 		return err;
 	for (u32 i = 0; i < rows.rules.n_rules && !err; i++)
-		err = expire_rule(&rows, i, now_ms, &n_removed);
+		err = end_rule(&rows, i, now_ms, find, &n_removed);
+	if (!err && find == baleen_rule_entries_expired)
+		err = baleen_rule_entries_expire(&deploy->state, now_ms, &n_removed, rows.error);
 	if (!err)
-		err = note_expired(&rows, n_removed);
-	if (!err)
-		err = baleen_rule_store_commit(&deploy->state, rows.error);
-	if (err)
-		baleen_rule_store_rollback(&deploy->state);
+		err = baleen_book_commit(&deploy->state, rows.error);
 	else
+		baleen_book_rollback(&deploy->state);
+	if (!err)
 		*n = n_removed;
 	return err;
 }
@@ -122,8 +125,31 @@ int baleen_deploy_expire(struct baleen_deploy *deploy, u64 now_ms, u64 *n,
 	*n = 0;
 	if (!next || next > now_ms)
 		return 0;
-	err = expire(deploy, now_ms, n, error ? error : &ignored);
-	return baleen_unkept_goes_on(&deploy->state, err) ?
-		       expire(deploy, now_ms, n, error ? error : &ignored) :
+	err = end_all(deploy, now_ms, baleen_rule_entries_expired, n, error ? error : &ignored);
+	return baleen_book_goes_on(&deploy->state, err) ?
+		       end_all(deploy, now_ms, baleen_rule_entries_expired, n,
+			       error ? error : &ignored) :
 		       err;
+}
+
+int baleen_deploy_settle_widened(struct baleen_deploy *deploy,
+				 const struct baleen_stored_rules *rules,
+				 struct baleen_error *error)
+{
+	bool has_any = false;
+	u64 n;
+	int err;
+
+	for (u32 i = 0; i < rules->n_rules && !has_any; i++)
+		has_any = baleen_rule_entries_count(&deploy->state, rules->rule[i].name,
+						    BALEEN_ORIGIN_WIDEN);
+	if (!has_any)
+		return 0;
+	/* Their time has not come: whoever dies in between leaves the mark. */
+	err = baleen_rule_store_mark(&deploy->state, error);
+	if (!err)
+		err = end_all(deploy, baleen_now_ms(), find_widened, &n, error);
+	if (!err)
+		baleen_rule_store_unmark(&deploy->state);
+	return err;
 }

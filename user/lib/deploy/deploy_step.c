@@ -6,6 +6,7 @@
 
 #include "deploy/deploy_step.h"
 #include "deploy/gate_live.h"
+#include "state/book.h"
 
 /* How long to wait for the pins that were just let go of. */
 #define REOPEN_TIMEOUT_MS BALEEN_LOCK_TIMEOUT_MS
@@ -128,22 +129,41 @@ int baleen_deploy_attach(struct baleen_deploy *deploy, const struct baleen_deplo
 
 /* --- commit ---------------------------------------------------------------- */
 
+static int commit(struct baleen_deploy *deploy, bool is_of_book, struct baleen_error *error)
+{
+	return is_of_book ? baleen_book_commit(&deploy->state, error) :
+			    baleen_rule_store_commit(&deploy->state, error);
+}
+
+static void roll_back(struct baleen_deploy *deploy, bool is_of_book)
+{
+	if (is_of_book)
+		baleen_book_rollback(&deploy->state);
+	else
+		baleen_rule_store_rollback(&deploy->state);
+}
+
 int baleen_deploy_commit(struct baleen_deploy *deploy, const struct baleen_deploy_change *change,
 			 struct baleen_error *error)
 {
 	struct baleen_error first = { .text = "" }, second = { .text = "" };
 	bool is_put, is_unsure;
-	int err = baleen_rule_store_mark(&deploy->state, error);
+	/* A full disk refuses it before the device has changed. */
+	int err = change->is_of_book ? 0 : baleen_rule_store_prepare(&deploy->state, error);
 
-	if (err)
+	if (!err)
+		err = baleen_rule_store_mark(&deploy->state, error);
+	if (err) {
+		roll_back(deploy, change->is_of_book);
 		return err;
+	}
 	err = change->put(change->data, &first);
 	is_put = !err;
 	if (is_put)
-		err = baleen_rule_store_commit(&deploy->state, &first);
-	is_unsure = is_put && err;
+		err = commit(deploy, change->is_of_book, &first);
+	is_unsure = err && (is_put || change->keeps_mark);
 	if (err) {
-		baleen_rule_store_rollback(&deploy->state);
+		roll_back(deploy, change->is_of_book);
 		if (change->undo(change->data, is_put, &second)) {
 			is_unsure = true;
 			baleen_fail(error, -err, "%.500s; nor is there a way back: %.400s",

@@ -121,11 +121,15 @@ int baleen_deploy_attach(struct baleen_deploy *deploy, const struct baleen_deplo
  * @undo: the rows are the old ones again: restore what packets see; @is_put when
  *        @put succeeded
  * @data: passed to both
+ * @is_of_book: the transaction is one of the book, not of the state
+ * @keeps_mark: the state has changed already, so a change that fails leaves the mark
  */
 struct baleen_deploy_change {
 	int (*put)(void *data, struct baleen_error *error);
 	int (*undo)(void *data, bool is_put, struct baleen_error *error);
 	void *data;
+	bool is_of_book;
+	bool keeps_mark;
 };
 
 /**

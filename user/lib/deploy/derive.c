@@ -11,6 +11,7 @@
 #include "ops/build.h"
 #include "ops/edit.h"
 #include "ops/image_file.h"
+#include "ops/nobody.h"
 
 /* Room beside what there is: a ban need not be built anew for at once. */
 #define SPARE_KEYS 64
@@ -384,8 +385,13 @@ static int cut_special(struct derivation *work)
 static int cut_protected(struct derivation *work, enum baleen_protected_role role)
 {
 	const struct baleen_list *set = &work->protected.set[role];
+	struct baleen_error why;
+	int err;
 
-	return baleen_list_is_empty(set) ? 0 : cut_image(work, set, false, &role);
+	if (role != BALEEN_PROTECTED_NOBODY)
+		return baleen_list_is_empty(set) ? 0 : cut_image(work, set, false, &role);
+	err = baleen_filter_leave_nobody(&work->image, &work->derived.n_protected, &why);
+	return err ? refuse(work, &why, err) : 0;
 }
 
 static int cut_feeds(struct derivation *work)

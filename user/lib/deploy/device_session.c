@@ -10,6 +10,7 @@
 #include "deploy/gate_live.h"
 #include "deploy/protect.h"
 #include "ops/change.h"
+#include "state/book.h"
 #include "util/shell.h"
 
 /* --- opening --------------------------------------------------------------- */
@@ -388,7 +389,46 @@ static int create_session(struct baleen_device_session *session,
 	return err ? err : baleen_rule_store_commit(state, error);
 }
 
-int baleen_device_session_attach(const struct baleen_device_attach *attach,
+static u64 count_entries(const struct baleen_device_session *session)
+{
+	u64 n = 0;
+
+	for (u32 i = 0; i < session->plan.rules.n_rules; i++)
+		n += baleen_rule_entries_count(&session->deploy.state,
+					       session->plan.rules.rule[i].name, NULL);
+	return n;
+}
+
+/* The book may have entries of rules of these names: those that were until the boot before go
+ * first. Whoever dies in between leaves the mark, and the next writer follows.
+ */
+static void follow_entries(struct baleen_device_session *session,
+			   struct baleen_device_attach *attach)
+{
+	struct baleen_deploy *deploy = &session->deploy;
+	int err;
+
+	baleen_book_be_there(&deploy->state);
+	if (!count_entries(session))
+		return;
+	baleen_book_follow_boot(&deploy->state);
+	attach->n_entries = count_entries(session);
+	if (!attach->n_entries)
+		return;
+	err = baleen_rule_store_mark(&deploy->state, &attach->behind);
+	if (!err)
+		err = baleen_xdp_open_within(&deploy->xdp, attach->device, BALEEN_LOCK_TIMEOUT_MS,
+					     &attach->behind);
+	deploy->has_xdp = !err;
+	if (!err)
+		err = baleen_deploy_follow(deploy, baleen_now_ms(), &attach->behind);
+	if (err)
+		return;
+	attach->behind.text[0] = '\0';
+	baleen_rule_store_unmark(&deploy->state);
+}
+
+int baleen_device_session_attach(struct baleen_device_attach *attach,
 				 struct baleen_attempts *attempts, struct baleen_error *error)
 {
 	struct baleen_lockout_check check = { .device = attach->device,
@@ -403,6 +443,10 @@ int baleen_device_session_attach(const struct baleen_device_attach *attach,
 	if (!err)
 		err = baleen_xdp_attach(attach->device, attach->ruleset, attach->mode,
 					attach->attach_type, attempts, error);
+	attach->n_entries = 0;
+	attach->behind.text[0] = '\0';
+	if (!err && session.has_state)
+		follow_entries(&session, attach);
 	if (err && session.has_state)
 		baleen_rule_store_remove(&session.deploy.state);
 	else

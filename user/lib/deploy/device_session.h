@@ -169,6 +169,8 @@ int baleen_device_session_change(struct baleen_device_session *session, u32 inde
  * @attach_type: XDP attach type
  * @sources: of the rules
  * @is_forgetful: without a state
+ * @n_entries: filled in: single entries of these rules that the book has, in force again
+ * @behind: filled in: why they are not yet; empty when they are
  */
 struct baleen_device_attach {
 	const char *device;
@@ -177,6 +179,8 @@ struct baleen_device_attach {
 	enum baleen_attach_type attach_type;
 	const struct baleen_rule_sources *sources;
 	bool is_forgetful;
+	u64 n_entries;
+	struct baleen_error behind;
 };
 
 /**
@@ -190,7 +194,7 @@ struct baleen_device_attach {
  * Return: 0; -EPERM for a filter that would drop what is never dropped, or errs more often than
  * its source accepts; as baleen_xdp_attach(); another negative errno.
  */
-int baleen_device_session_attach(const struct baleen_device_attach *attach,
+int baleen_device_session_attach(struct baleen_device_attach *attach,
 				 struct baleen_attempts *attempts, struct baleen_error *error);
 
 /**

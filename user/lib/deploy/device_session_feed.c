@@ -115,6 +115,9 @@ static int count_protected(struct baleen_device_session *session, const struct b
 		struct baleen_protected first;
 		u64 n = 0;
 
+		/* Among the special-purpose ranges that are taken out it is counted as one. */
+		if (role == BALEEN_PROTECTED_NOBODY && baleen_rule_removes_special(rule))
+			continue;
 		if (baleen_protected_of_feeds(rule, role) &&
 		    baleen_protected_meets(&set, role, &list, &n, &first))
 			err = baleen_no_memory(error);

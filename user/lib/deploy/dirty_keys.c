@@ -342,6 +342,17 @@ static int agree_in_place(struct baleen_dirty_keys *dirty, bool *is_full)
 	return err;
 }
 
+/* The filter is the same without a date: one that cannot be written is left out. */
+static void note_times(struct baleen_deploy *deploy, const struct baleen_deploy_step *step)
+{
+	if (baleen_rule_store_begin(&deploy->state, NULL))
+		return;
+	if (baleen_deploy_note_times(deploy, step, NULL))
+		baleen_rule_store_rollback(&deploy->state);
+	else
+		baleen_rule_store_commit(&deploy->state, NULL);
+}
+
 static int agree_anew(struct baleen_dirty_keys *dirty, bool is_roomy)
 {
 	struct baleen_deploy_plan plan = { .rules = *dirty->rules };
@@ -355,9 +366,9 @@ static int agree_anew(struct baleen_dirty_keys *dirty, bool is_roomy)
 	plan.rebuild[dirty->index] = true;
 	err = baleen_deploy_prepare(dirty->deploy, &step, dirty->error);
 	if (!err)
-		err = baleen_deploy_note_times(dirty->deploy, &step, dirty->error);
-	if (!err)
 		err = baleen_deploy_switch(dirty->deploy, &step, dirty->error);
+	if (!err)
+		note_times(dirty->deploy, &step);
 	baleen_deploy_step_free(&step);
 	return err;
 }

@@ -116,7 +116,9 @@ static bool is_guarded(const struct baleen_gate *gate, enum baleen_protected_rol
 	}
 }
 
-/* The first that a list meets. */
+/* The first that a list meets; the last role is asked last, so what is nobody's is found when
+ * there is nothing else.
+ */
 static int find_protected(struct baleen_gate *gate, const struct baleen_list *keys, bool *is_found,
 			  struct baleen_protected *protected)
 {
@@ -279,10 +281,10 @@ static int ask_protected(struct baleen_gate *gate, struct baleen_list *keys,
 		err = subtract_protected(gate, keys, &is_left);
 	if (err)
 		return err;
-	if (!is_found)
-		*answer = BALEEN_GATE_OPEN;
-	else if (!is_left)
+	if (is_found && !is_left)
 		*answer = BALEEN_GATE_PROTECTED;
+	else if (!is_found || protected->role == BALEEN_PROTECTED_NOBODY)
+		*answer = BALEEN_GATE_OPEN; /* what is around nobody's address means others */
 	else
 		*answer = may_narrow(gate) ? BALEEN_GATE_NARROWED : BALEEN_GATE_COVERS;
 	return 0;

@@ -15,6 +15,7 @@
 #include "deploy/saved.h"
 #include "ops/edit.h"
 #include "ops/image_file.h"
+#include "ops/nobody.h"
 #include "state/entries.h"
 #include "state/protected.h"
 #include "util/fd.h"
@@ -206,6 +207,7 @@ static int read_image(int dir_fd, const char *path, struct baleen_saved *saved, 
 {
 	char file[BALEEN_SAVED_FILE_BYTES], name[PATH_MAX + BALEEN_SAVED_FILE_BYTES];
 	struct baleen_saved_image image;
+	u64 n_nobody = 0;
 	int fd, err;
 
 	baleen_saved_file(saved->ruleset.rule[i].name, file);
@@ -218,7 +220,12 @@ static int read_image(int dir_fd, const char *path, struct baleen_saved *saved, 
 	if (err)
 		return err;
 	image = identify(&saved->filter[i]);
-	return is_same(&image, &saved->image[i]) ? 0 : refuse_image(name, saved, &image, error);
+	if (!is_same(&image, &saved->image[i]))
+		return refuse_image(name, saved, &image, error);
+	/* They are in an image of 'any', and in one of a release that left them in. */
+	if (saved->ruleset.rule[i].action == BALEEN_ACTION_DROP)
+		err = baleen_filter_leave_nobody(&saved->filter[i], &n_nobody, error);
+	return err;
 }
 
 int baleen_saved_read(const char *path, struct baleen_saved *saved, struct baleen_error *error)

@@ -127,7 +127,7 @@ struct baleen_dev_target baleen_kmod_target(const char *name, unsigned int ifind
 int baleen_kmod_list(int fd, struct baleen_dev_info **infos, size_t *n, struct baleen_error *error)
 {
 	struct baleen_dev_info *found = NULL, *more;
-	struct baleen_dev_list list = { 0 };
+	struct baleen_dev_list list = { .info_bytes = sizeof(*found) };
 	int err;
 
 	for (;;) {
@@ -360,7 +360,8 @@ int baleen_kmod_destroy(int fd, const char *name, struct baleen_error *error)
 int baleen_kmod_keys(int fd, const struct baleen_dev_target *target, unsigned long command,
 		     const struct baleen_key *keys, size_t n, u8 *answers, size_t *n_done)
 {
-	struct baleen_dev_keys arg = { .target = *target };
+	struct baleen_dev_keys arg = { .target = *target,
+				       .key_bytes = sizeof(struct baleen_dev_key) };
 	size_t done = 0;
 	int err = 0;
 

@@ -57,7 +57,8 @@ int baleen_kmod_rules_again(struct baleen_kmod_rules *rules, struct baleen_error
 	struct baleen_dev_bound_rule rule[BALEEN_MAX_RULES] = { 0 };
 	struct baleen_dev_binding binding = { .ifindex = rules->ifindex,
 					      .room = BALEEN_MAX_RULES,
-					      .rules = (uintptr_t)rule };
+					      .rules = (uintptr_t)rule,
+					      .rule_bytes = sizeof(rule[0]) };
 	int err = baleen_kmod_command(rules->fd, BALEEN_DEV_BINDING, &binding);
 
 	if (err == -ENOENT)
@@ -289,6 +290,7 @@ static int put(int fd, const char *device, const struct baleen_ruleset *ruleset,
 	if (err)
 		return err;
 	bind->rules = (uintptr_t)rule;
+	bind->rule_bytes = sizeof(rule[0]);
 	bind->n_rules = ruleset->n_rules;
 	if (ruleset->default_drop)
 		bind->flags |= BALEEN_DEV_DEFAULT_DROP;

@@ -10,7 +10,7 @@
 #include "state/feed_set_news.h"
 #include "state/set_feed.h"
 #include "util/shell.h"
-#include "state/unkept.h"
+#include "state/book.h"
 
 const char *baleen_level_text(enum baleen_level level)
 {
@@ -80,16 +80,17 @@ static void look_at_state(struct baleen_patient *patient)
 	if (patient->state_code)
 		return;
 	patient->is_kept = state.is_kept;
-	patient->unkept = baleen_unkept_why(&state);
+	patient->unkept = baleen_book_unkept_why(&state);
 	patient->is_marked = baleen_rule_store_is_marked(&state);
-	snprintf(patient->state_path, sizeof(patient->state_path), "%s", state.path);
+	snprintf(patient->state_path, sizeof(patient->state_path), "%s",
+		 patient->unkept ? state.book->path : state.path);
 	baleen_rule_store_get_rules(&state, &patient->rules, NULL);
 	for (u32 i = 0; i < rules->n_rules; i++) {
 		patient->n_single_entries +=
 			baleen_rule_entries_count(&state, rules->rule[i].name, NULL);
+		patient->has_ends |= baleen_rule_entries_ending(&state, rules->rule[i].name);
 		patient->limits_ban |= rules->rule[i].rate_limit.ban_ms;
 	}
-	patient->has_ends = baleen_rule_entries_next_expiry(&state);
 	baleen_feeds_each(&state, NULL, look_at_set, &sets, NULL);
 	baleen_rule_store_close(&state);
 }

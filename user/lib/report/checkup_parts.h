@@ -26,7 +26,7 @@
  * @state_code: 0 when it has a state; -ENOENT when it has none; else why that
  *              cannot be told
  * @state_error: in words
- * @state_path: path of the directory of the state
+ * @state_path: path of the directory of the state, or of the book that is not kept
  * @is_kept: the state is put on again at boot
  * @unkept: why its last changes are not on the disk; NULL when they are
  * @is_marked: a change of the live rules was interrupted

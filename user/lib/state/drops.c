@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "key/key_text.h"
+#include "state/database_file.h"
 #include "state/drops.h"
 #include "state/rule_store_path.h"
 #include "state/sql.h"
@@ -32,7 +33,7 @@ int baleen_drops_open(sqlite3 **db, bool for_writing, struct baleen_error *error
 	snprintf(path, sizeof(path), "%s/drops.db", baleen_rule_store_root(false));
 	err = for_writing ? baleen_rule_store_make_root(false, error) : 0;
 	if (!err)
-		err = baleen_sql_check_files(path, error);
+		err = baleen_database_check(path, error);
 	if (err)
 		return err;
 	err = sqlite3_open_v2(path, &opened, flags, NULL);

@@ -4,9 +4,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "state/book.h"
 #include "state/entries.h"
 #include "state/entry_bytes.h"
 #include "state/entry_row.h"
+#include "state/journal.h"
+#include "state/scope.h"
 #include "util/clock.h"
 #include "util/foreign.h"
 
@@ -14,7 +17,7 @@
  * 81 bytes on disk, 121 with an end; one among them is found in 32 us.
  */
 
-#define RULE "(SELECT id FROM rule WHERE name = ?1)"
+#define SCOPE "(SELECT id FROM scope WHERE name = ?1)"
 
 u64 baleen_now_ms(void)
 {
@@ -62,22 +65,17 @@ int baleen_rule_entry_check(const char *origin, const char *reason, struct balee
 
 /* --- changes --- */
 
-static int no_such_rule(const char *rule, struct baleen_error *error)
-{
-	return baleen_fail(error, ENOENT, "there is no rule '%.64s'", rule);
-}
-
-static int insert(struct baleen_rule_store *state, const char *rule,
+static int insert(const struct baleen_rule_store *state, const char *scope,
 		  const struct baleen_rule_entry *entry, const struct baleen_entry_bytes *key,
 		  struct baleen_error *error)
 {
 	static const char sql[] =
-		"INSERT OR IGNORE INTO single (rule, first, last, is_exception, origin,"
-		" length, reason, added_ms, expires_ms, yields)"
-		" VALUES (" RULE ", ?, ?, ?, ?, NULLIF(?, -2), ?, ?, ?, ?)";
+		"INSERT OR IGNORE INTO single (scope, first, last, is_exception, origin,"
+		" length, reason, added_ms, expires_ms, yields, until_boot)"
+		" VALUES (" SCOPE ", ?, ?, ?, ?, NULLIF(?, -2), ?, ?, ?, ?, ?)";
 
-	return baleen_sql_do(state, sql, NULL, error,
-			     BALEEN_SQL_VALUES(baleen_sql_text(rule),
+	return baleen_sql_do(state->book, sql, NULL, error,
+			     BALEEN_SQL_VALUES(baleen_sql_text(scope),
 					       baleen_sql_blob(key->first, key->n_first),
 					       baleen_sql_blob(key->last, key->n_last),
 					       baleen_sql_number(entry->is_exception),
@@ -86,88 +84,132 @@ static int insert(struct baleen_rule_store *state, const char *rule,
 					       baleen_sql_text(entry->reason),
 					       baleen_sql_number(entry->added_ms),
 					       baleen_sql_number(entry->expires_ms),
-					       baleen_sql_number(entry->yields)));
+					       baleen_sql_number(entry->yields),
+					       baleen_sql_number(!state->is_kept)));
 }
 
-static int renew(struct baleen_rule_store *state, const char *rule,
+static int renew(const struct baleen_rule_store *state, const char *scope,
 		 const struct baleen_rule_entry *entry, const struct baleen_entry_bytes *key,
 		 struct baleen_error *error)
 {
 	static const char sql[] =
-		"UPDATE single SET reason = ifnull(nullif(?6, ''), reason), expires_ms = ?7, yields = ?8 WHERE rule = " RULE
+		"UPDATE single SET reason = ifnull(nullif(?6, ''), reason), expires_ms = ?7,"
+		" yields = ?8, until_boot = until_boot AND ?9 WHERE scope = " SCOPE
 		" AND first = ?2 AND last = ?3 AND is_exception = ?4 AND origin = ?5";
 
-	return baleen_sql_do(state, sql, NULL, error,
-			     BALEEN_SQL_VALUES(baleen_sql_text(rule),
+	return baleen_sql_do(state->book, sql, NULL, error,
+			     BALEEN_SQL_VALUES(baleen_sql_text(scope),
 					       baleen_sql_blob(key->first, key->n_first),
 					       baleen_sql_blob(key->last, key->n_last),
 					       baleen_sql_number(entry->is_exception),
 					       baleen_sql_text(entry->origin),
 					       baleen_sql_text(entry->reason),
 					       baleen_sql_number(entry->expires_ms),
-					       baleen_sql_number(entry->yields)));
+					       baleen_sql_number(entry->yields),
+					       baleen_sql_number(!state->is_kept)));
 }
 
-int baleen_rule_entries_put(struct baleen_rule_store *state, const char *rule,
+static int add_scope(const struct baleen_rule_store *state, const char *scope,
+		     struct baleen_error *error)
+{
+	static const char sql[] = "INSERT OR IGNORE INTO scope (name) VALUES (?)";
+
+	return baleen_sql_do(state->book, sql, NULL, error,
+			     BALEEN_SQL_VALUES(baleen_sql_text(scope)));
+}
+
+int baleen_rule_entries_put(const struct baleen_rule_store *state, const char *rule,
 			    const struct baleen_rule_entry *entry, bool *is_new,
 			    struct baleen_error *error)
 {
+	const struct baleen_scope scope = baleen_scope_of(state, rule);
 	int err = baleen_rule_entry_check(entry->origin, entry->reason, error);
 	struct baleen_entry_bytes key;
 	bool added;
 
+	if (!err)
+		err = add_scope(state, scope.name, error);
 	if (err)
 		return err;
 	baleen_entry_bytes_of(&entry->key, &key);
-	err = insert(state, rule, entry, &key, error);
-	added = !err && sqlite3_changes(state->db);
+	err = insert(state, scope.name, entry, &key, error);
+	added = !err && sqlite3_changes(state->book->db);
 	if (!err && !added)
-		err = renew(state, rule, entry, &key, error);
-	if (err)
-		return err;
-	if (!sqlite3_changes(state->db))
-		return no_such_rule(rule, error);
-	*is_new = added;
+		err = renew(state, scope.name, entry, &key, error);
+	if (!err)
+		err = baleen_journal_note(state, added ? BALEEN_JOURNAL_PUT : BALEEN_JOURNAL_RENEW,
+					  scope.name, entry, 0, error);
+	if (!err)
+		*is_new = added;
+	return err;
+}
+
+/* An entry of several origins is as many. */
+static int note_taken(const struct baleen_rule_store *state, const char *scope,
+		      const struct baleen_rule_entry *entry, const char *origin, u64 n,
+		      struct baleen_error *error)
+{
+	u64 now_ms = baleen_now_ms();
+	struct baleen_rule_entry taken = *entry;
+	bool has_ended = entry->expires_ms && entry->expires_ms <= now_ms;
+
+	snprintf(taken.origin, sizeof(taken.origin), "%s", origin ? origin : "");
+	for (; n; n--) {
+		int err =
+			baleen_journal_note(state,
+					    has_ended ? BALEEN_JOURNAL_EXPIRE : BALEEN_JOURNAL_TAKE,
+					    scope, &taken, 0, error);
+		if (err)
+			return err;
+	}
 	return 0;
 }
 
-int baleen_rule_entries_remove(struct baleen_rule_store *state, const char *rule,
+int baleen_rule_entries_remove(const struct baleen_rule_store *state, const char *rule,
 			       const struct baleen_rule_entry *entry, const char *origin, u64 *n,
 			       struct baleen_error *error)
 {
 	static const char sql[] =
-		"DELETE FROM single WHERE rule = " RULE " AND first = ?2 AND last = ?3"
+		"DELETE FROM single WHERE scope = " SCOPE " AND first = ?2 AND last = ?3"
 		" AND is_exception = ?4 AND (?5 IS NULL OR origin = ?5)";
+	const struct baleen_scope scope = baleen_scope_of(state, rule);
 	struct baleen_entry_bytes key;
 	int err;
 
 	baleen_entry_bytes_of(&entry->key, &key);
-	err = baleen_sql_do(state, sql, NULL, error,
-			    BALEEN_SQL_VALUES(baleen_sql_text(rule),
+	err = baleen_sql_do(state->book, sql, NULL, error,
+			    BALEEN_SQL_VALUES(baleen_sql_text(scope.name),
 					      baleen_sql_blob(key.first, key.n_first),
 					      baleen_sql_blob(key.last, key.n_last),
 					      baleen_sql_number(entry->is_exception),
 					      baleen_sql_text(origin)));
-	if (!err)
-		*n = sqlite3_changes64(state->db);
-	return err;
+	if (err)
+		return err;
+	*n = sqlite3_changes64(state->book->db);
+	return *n ? note_taken(state, scope.name, entry, origin, *n, error) : 0;
 }
 
-int baleen_rule_entries_flush(struct baleen_rule_store *state, const char *rule, const char *origin,
-			      u64 *n, struct baleen_error *error)
+int baleen_rule_entries_flush(const struct baleen_rule_store *state, const char *rule,
+			      const char *origin, u64 *n, struct baleen_error *error)
 {
-	static const char all[] = "DELETE FROM single WHERE rule = " RULE;
+	static const char all[] = "DELETE FROM single WHERE scope = " SCOPE;
 	static const char one[] = "DELETE FROM single INDEXED BY single_origin"
-				  " WHERE rule = " RULE " AND origin = ?2";
-	int err = origin ? baleen_sql_do(state, one, NULL, error,
-					 BALEEN_SQL_VALUES(baleen_sql_text(rule),
+				  " WHERE scope = " SCOPE " AND origin = ?2";
+	const struct baleen_scope scope = baleen_scope_of(state, rule);
+	struct baleen_rule_entry flushed = { .expires_ms = 0 };
+	int err = origin ? baleen_sql_do(state->book, one, NULL, error,
+					 BALEEN_SQL_VALUES(baleen_sql_text(scope.name),
 							   baleen_sql_text(origin))) :
-			   baleen_sql_do(state, all, NULL, error,
-					 BALEEN_SQL_VALUES(baleen_sql_text(rule)));
+			   baleen_sql_do(state->book, all, NULL, error,
+					 BALEEN_SQL_VALUES(baleen_sql_text(scope.name)));
 
-	if (!err)
-		*n = sqlite3_changes64(state->db);
-	return err;
+	if (err)
+		return err;
+	*n = sqlite3_changes64(state->book->db);
+	snprintf(flushed.origin, sizeof(flushed.origin), "%s", origin ? origin : "");
+	return *n ? baleen_journal_note(state, BALEEN_JOURNAL_TAKE, scope.name, &flushed, *n,
+					error) :
+		    0;
 }
 
 /* --- walks --- */
@@ -176,11 +218,15 @@ static int walk(const struct baleen_rule_store *state, const char *sql,
 		int (*visit)(const struct baleen_rule_entry *entry, void *data), void *data,
 		struct baleen_error *error, const struct baleen_sql_value *value, size_t n_values)
 {
-	struct baleen_sql_rows rows = baleen_sql_ask(state, sql, error, value, n_values);
 	struct baleen_rule_entry entry;
+	struct baleen_sql_rows rows;
+	int err = baleen_book_read(state, error);
 
+	if (err)
+		return err;
+	rows = baleen_sql_ask(state->book, sql, error, value, n_values);
 	while (baleen_sql_next(&rows)) {
-		rows.ret = baleen_entry_row(state, rows.row, &entry, error);
+		rows.ret = baleen_entry_row(state->book, rows.row, &entry, error);
 		if (!rows.ret)
 			rows.ret = visit(&entry, data);
 	}
@@ -190,27 +236,19 @@ static int walk(const struct baleen_rule_store *state, const char *sql,
 /* The index is named where SQLite, which keeps no statistics, would rather read all
  * entries of the rule than sort a few.
  */
-#define SELECT(INDEX) "SELECT " BALEEN_RULE_ENTRY_COLUMNS " FROM single" INDEX " WHERE rule = " RULE
+#define SELECT(INDEX) \
+	"SELECT " BALEEN_RULE_ENTRY_COLUMNS " FROM single" INDEX " WHERE scope = " SCOPE
 
 int baleen_rule_entries_expired(const struct baleen_rule_store *state, const char *rule, u64 now_ms,
 				int (*visit)(const struct baleen_rule_entry *entry, void *data),
 				void *data, struct baleen_error *error)
 {
+	const struct baleen_scope scope = baleen_scope_of(state, rule);
 	static const char sql[] = SELECT(
 		" INDEXED BY single_end") " AND expires_ms > 0 AND expires_ms <= ?2 ORDER BY expires_ms";
 
 	return walk(state, sql, visit, data, error,
-		    BALEEN_SQL_VALUES(baleen_sql_text(rule), baleen_sql_number(now_ms)));
-}
-
-u64 baleen_rule_entries_next_expiry(const struct baleen_rule_store *state)
-{
-	static const char sql[] = "SELECT min((SELECT min(expires_ms) FROM single"
-				  " WHERE rule = r.id AND expires_ms > 0)) FROM rule AS r";
-	u64 next_ms = 0;
-
-	baleen_sql_do(state, sql, &next_ms, NULL, NULL, 0);
-	return next_ms;
+		    BALEEN_SQL_VALUES(baleen_sql_text(scope.name), baleen_sql_number(now_ms)));
 }
 
 int baleen_rule_entries_each(const struct baleen_rule_store *state, const char *rule,
@@ -218,6 +256,7 @@ int baleen_rule_entries_each(const struct baleen_rule_store *state, const char *
 			     int (*visit)(const struct baleen_rule_entry *entry, void *data),
 			     void *data, struct baleen_error *error)
 {
+	const struct baleen_scope scope = baleen_scope_of(state, rule);
 	static const char all[] =
 		SELECT(" INDEXED BY single_origin") " ORDER BY origin, first, last, is_exception";
 	static const char one[] = SELECT(
@@ -225,9 +264,9 @@ int baleen_rule_entries_each(const struct baleen_rule_store *state, const char *
 
 	if (!origin)
 		return walk(state, all, visit, data, error,
-			    BALEEN_SQL_VALUES(baleen_sql_text(rule)));
+			    BALEEN_SQL_VALUES(baleen_sql_text(scope.name)));
 	return walk(state, one, visit, data, error,
-		    BALEEN_SQL_VALUES(baleen_sql_text(rule), baleen_sql_text(origin)));
+		    BALEEN_SQL_VALUES(baleen_sql_text(scope.name), baleen_sql_text(origin)));
 }
 
 int baleen_rule_entries_of_key(const struct baleen_rule_store *state, const char *rule,
@@ -235,13 +274,14 @@ int baleen_rule_entries_of_key(const struct baleen_rule_store *state, const char
 			       int (*visit)(const struct baleen_rule_entry *entry, void *data),
 			       void *data, struct baleen_error *error)
 {
+	const struct baleen_scope scope = baleen_scope_of(state, rule);
 	static const char sql[] =
 		SELECT("") " AND first = ?2 AND last = ?3 AND is_exception = ?4 ORDER BY origin";
 	struct baleen_entry_bytes key;
 
 	baleen_entry_bytes_of(&entry->key, &key);
 	return walk(state, sql, visit, data, error,
-		    BALEEN_SQL_VALUES(baleen_sql_text(rule),
+		    BALEEN_SQL_VALUES(baleen_sql_text(scope.name),
 				      baleen_sql_blob(key.first, key.n_first),
 				      baleen_sql_blob(key.last, key.n_last),
 				      baleen_sql_number(entry->is_exception)));
@@ -251,10 +291,13 @@ int baleen_rule_entries_of_key(const struct baleen_rule_store *state, const char
 static u64 ask_number(const struct baleen_rule_store *state, const char *sql, const char *rule,
 		      const char *origin)
 {
-	const struct baleen_sql_value value[] = { baleen_sql_text(rule), baleen_sql_text(origin) };
+	const struct baleen_scope scope = baleen_scope_of(state, rule);
+	const struct baleen_sql_value value[] = { baleen_sql_text(scope.name),
+						  baleen_sql_text(origin) };
 	u64 n = 0;
 
-	baleen_sql_do(state, sql, &n, NULL, value, origin ? 2 : 1);
+	if (!baleen_book_read(state, NULL))
+		baleen_sql_do(state->book, sql, &n, NULL, value, origin ? 2 : 1);
 	return n;
 }
 
@@ -262,9 +305,9 @@ u64 baleen_rule_entries_count(const struct baleen_rule_store *state, const char 
 			      const char *origin)
 {
 	static const char all[] = "SELECT count(*) FROM single INDEXED BY single_origin"
-				  " WHERE rule = " RULE;
+				  " WHERE scope = " SCOPE;
 	static const char one[] = "SELECT count(*) FROM single INDEXED BY single_origin"
-				  " WHERE rule = " RULE " AND origin = ?2";
+				  " WHERE scope = " SCOPE " AND origin = ?2";
 
 	return ask_number(state, origin ? one : all, rule, origin);
 }
@@ -272,7 +315,7 @@ u64 baleen_rule_entries_count(const struct baleen_rule_store *state, const char 
 u64 baleen_rule_entries_ending(const struct baleen_rule_store *state, const char *rule)
 {
 	static const char sql[] =
-		"SELECT count(*) FROM single WHERE rule = " RULE " AND expires_ms > 0";
+		"SELECT count(*) FROM single WHERE scope = " SCOPE " AND expires_ms > 0";
 
 	return ask_number(state, sql, rule, NULL);
 }
@@ -280,7 +323,7 @@ u64 baleen_rule_entries_ending(const struct baleen_rule_store *state, const char
 bool baleen_rule_entries_yield(const struct baleen_rule_store *state, const char *rule)
 {
 	static const char sql[] =
-		"SELECT EXISTS (SELECT 1 FROM single WHERE rule = " RULE " AND yields > 0)";
+		"SELECT EXISTS (SELECT 1 FROM single WHERE scope = " SCOPE " AND yields > 0)";
 
 	return ask_number(state, sql, rule, NULL);
 }
@@ -289,16 +332,22 @@ int baleen_rule_entries_origins(const struct baleen_rule_store *state, const cha
 				int (*visit)(const char *origin, u64 n, void *data), void *data,
 				struct baleen_error *error)
 {
-	static const char sql[] = "SELECT origin, count(*) FROM single WHERE rule = " RULE
+	const struct baleen_scope scope = baleen_scope_of(state, rule);
+	static const char sql[] = "SELECT origin, count(*) FROM single WHERE scope = " SCOPE
 				  " GROUP BY origin ORDER BY origin";
-	struct baleen_sql_rows rows =
-		baleen_sql_ask(state, sql, error, BALEEN_SQL_VALUES(baleen_sql_text(rule)));
 	char origin[BALEEN_ORIGIN_BYTES];
+	struct baleen_sql_rows rows;
+	int err = baleen_book_read(state, error);
 
+	if (err)
+		return err;
+	rows = baleen_sql_ask(state->book, sql, error,
+			      BALEEN_SQL_VALUES(baleen_sql_text(scope.name)));
 	while (baleen_sql_next(&rows))
-		rows.ret = baleen_sql_column(rows.row, 0, origin, sizeof(origin)) ?
-				   visit(origin, sqlite3_column_int64(rows.row, 1), data) :
-				   baleen_sql_damaged(state, "an origin that cannot be", error);
+		rows.ret =
+			baleen_sql_column(rows.row, 0, origin, sizeof(origin)) ?
+				visit(origin, sqlite3_column_int64(rows.row, 1), data) :
+				baleen_sql_damaged(state->book, "an origin that cannot be", error);
 	return baleen_sql_end(&rows);
 }
 
@@ -310,14 +359,13 @@ struct lists {
 	struct baleen_entry_lists made;
 };
 
+/* An entry of a rule of this name whose keys had other fields waits for another such. */
 static int add_to_list(struct lists *lists, struct baleen_list *list,
 		       const struct baleen_rule_entry *entry, bool is_exception)
 {
 	int err = baleen_entry_key_add(&entry->key, is_exception, list);
 
-	if (err == -EINVAL)
-		return baleen_sql_damaged(lists->state, "the key of a single entry", lists->error);
-	return err ? baleen_fail(lists->error, -err, "%s", strerror(-err)) : 0;
+	return err && err != -EINVAL ? baleen_no_memory(lists->error) : 0;
 }
 
 /* An exception takes its addresses out of all that entries around it hold. */
@@ -346,6 +394,7 @@ int baleen_rule_entries_to_lists(const struct baleen_rule_store *state, const ch
 				 u32 key_spec, u64 now_ms, struct baleen_entry_lists *made,
 				 struct baleen_error *error)
 {
+	const struct baleen_scope scope = baleen_scope_of(state, rule);
 	static const char sql[] = SELECT("") " AND (expires_ms = 0 OR expires_ms > ?2)";
 	struct lists lists = { .state = state,
 			       .error = error,
@@ -356,7 +405,7 @@ int baleen_rule_entries_to_lists(const struct baleen_rule_store *state, const ch
 	for (u32 yields = 0; yields < BALEEN_N_YIELDS; yields++)
 		lists.made.keys[yields].key_spec = key_spec;
 	err = walk(state, sql, add_to_lists, &lists, error,
-		   BALEEN_SQL_VALUES(baleen_sql_text(rule), baleen_sql_number(now_ms)));
+		   BALEEN_SQL_VALUES(baleen_sql_text(scope.name), baleen_sql_number(now_ms)));
 	is_bad = !err && baleen_list_finish(&lists.made.exceptions);
 	for (u32 yields = 0; yields < BALEEN_N_YIELDS && !err; yields++)
 		is_bad |= baleen_list_finish(&lists.made.keys[yields]);

@@ -42,7 +42,7 @@ int baleen_rule_entry_check(const char *origin, const char *reason, struct balee
  *
  * Return: 0 or a negative errno.
  */
-int baleen_rule_entries_put(struct baleen_rule_store *state, const char *rule,
+int baleen_rule_entries_put(const struct baleen_rule_store *state, const char *rule,
 			    const struct baleen_rule_entry *entry, bool *is_new,
 			    struct baleen_error *error);
 
@@ -57,7 +57,7 @@ int baleen_rule_entries_put(struct baleen_rule_store *state, const char *rule,
  *
  * Return: 0 or a negative errno.
  */
-int baleen_rule_entries_remove(struct baleen_rule_store *state, const char *rule,
+int baleen_rule_entries_remove(const struct baleen_rule_store *state, const char *rule,
 			       const struct baleen_rule_entry *entry, const char *origin, u64 *n,
 			       struct baleen_error *error);
 
@@ -71,8 +71,8 @@ int baleen_rule_entries_remove(struct baleen_rule_store *state, const char *rule
  *
  * Return: 0 or a negative errno.
  */
-int baleen_rule_entries_flush(struct baleen_rule_store *state, const char *rule, const char *origin,
-			      u64 *n, struct baleen_error *error);
+int baleen_rule_entries_flush(const struct baleen_rule_store *state, const char *rule,
+			      const char *origin, u64 *n, struct baleen_error *error);
 
 /**
  * baleen_rule_entries_expired() - the entries whose time has come
@@ -88,6 +88,31 @@ int baleen_rule_entries_flush(struct baleen_rule_store *state, const char *rule,
 int baleen_rule_entries_expired(const struct baleen_rule_store *state, const char *rule, u64 now_ms,
 				int (*visit)(const struct baleen_rule_entry *entry, void *data),
 				void *data, struct baleen_error *error);
+
+/**
+ * baleen_rule_entries_expire() - forget the entries of a device whose time has come
+ * @state: with a transaction of the book
+ * @now_ms: until when
+ * @n: how many have ended in all, those that the caller has removed included; filled in with
+ *     what is left, too, and counted
+ * @error: filled in on failure
+ *
+ * What is left is parked: no rule has it.
+ *
+ * Return: 0 or a negative errno.
+ */
+int baleen_rule_entries_expire(const struct baleen_rule_store *state, u64 now_ms, u64 *n,
+			       struct baleen_error *error);
+
+/**
+ * baleen_rule_entries_n_ended() - how many entries of a device have ended
+ * @state: opened
+ *
+ * Since the book was begun.
+ *
+ * Return: how many.
+ */
+u64 baleen_rule_entries_n_ended(const struct baleen_rule_store *state);
 
 /**
  * baleen_rule_entries_next_expiry() - when the next entry of any rule ends
@@ -243,6 +268,45 @@ bool baleen_rule_entries_yield(const struct baleen_rule_store *state, const char
 int baleen_rule_entries_origins(const struct baleen_rule_store *state, const char *rule,
 				int (*visit)(const char *origin, u64 n, void *data), void *data,
 				struct baleen_error *error);
+
+/**
+ * baleen_rule_entries_follow() - give the entries of a device the name that it has now
+ * @state: opened for writing, without a transaction
+ * @error: filled in on failure; until another writer has done it they are found by the old one
+ *
+ * A state that ends with the boot is of a device, not of a name.
+ *
+ * Return: 0 or a negative errno.
+ */
+int baleen_rule_entries_follow(struct baleen_rule_store *state, struct baleen_error *error);
+
+/**
+ * baleen_rule_entries_keep() - let the entries of a device outlive the boot
+ * @state: its state, which is kept now
+ *
+ * What cannot be written is until the boot still.
+ */
+void baleen_rule_entries_keep(const struct baleen_rule_store *state);
+
+/**
+ * baleen_rule_entries_count_device() - entries of all rules that a device has or had
+ * @device: its name
+ * @n: filled in
+ * @error: filled in on failure
+ *
+ * Return: 0 or a negative errno.
+ */
+int baleen_rule_entries_count_device(const char *device, u64 *n, struct baleen_error *error);
+
+/**
+ * baleen_rule_entries_forget_device() - forget them
+ * @device: its name
+ * @n: filled in: how many there were
+ * @error: filled in on failure
+ *
+ * Return: 1 when there were some; 0 or a negative errno.
+ */
+int baleen_rule_entries_forget_device(const char *device, u64 *n, struct baleen_error *error);
 
 /**
  * struct baleen_entry_lists - the sets that entries make

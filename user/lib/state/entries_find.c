@@ -9,14 +9,16 @@
 #include <string.h>
 
 #include "key/key_spec.h"
+#include "state/book.h"
 #include "state/entries.h"
 #include "state/entry_bytes.h"
 #include "state/entry_row.h"
+#include "state/scope.h"
 #include "util/array.h"
 
-#define RULE "(SELECT id FROM rule WHERE name = ?1)"
-#define SELECT(INDEX)                                                                  \
-	"SELECT " BALEEN_RULE_ENTRY_COLUMNS " FROM single" INDEX " WHERE rule = " RULE \
+#define SCOPE "(SELECT id FROM scope WHERE name = ?1)"
+#define SELECT(INDEX)                                                                    \
+	"SELECT " BALEEN_RULE_ENTRY_COLUMNS " FROM single" INDEX " WHERE scope = " SCOPE \
 	" AND (expires_ms = 0 OR expires_ms > ?2)"
 
 struct found {
@@ -27,6 +29,7 @@ struct found {
 /* The key that is looked for, and what was found. */
 struct search {
 	const struct baleen_rule_store *state;
+	struct baleen_scope scope;
 	const char *rule;
 	const struct baleen_key *key;
 	u64 now_ms;
@@ -62,11 +65,11 @@ static int collect(struct search *search, const char *sql, bool is_range, u32 le
 		   const struct baleen_sql_value *value, size_t n_values)
 {
 	struct baleen_sql_rows rows =
-		baleen_sql_ask(search->state, sql, search->error, value, n_values);
+		baleen_sql_ask(search->state->book, sql, search->error, value, n_values);
 	struct baleen_rule_entry entry;
 
 	while (baleen_sql_next(&rows)) {
-		rows.ret = baleen_entry_row(search->state, rows.row, &entry, search->error);
+		rows.ret = baleen_entry_row(search->state->book, rows.row, &entry, search->error);
 		if (!rows.ret && is_range)
 			length = length_in_range(&entry.key.span, search->key);
 		if (!rows.ret)
@@ -80,7 +83,7 @@ static int collect_exactly(struct search *search, const struct baleen_entry_byte
 	static const char sql[] = SELECT("") " AND first = ?3 AND last = ?4";
 
 	return collect(search, sql, false, length,
-		       BALEEN_SQL_VALUES(baleen_sql_text(search->rule),
+		       BALEEN_SQL_VALUES(baleen_sql_text(search->scope.name),
 					 baleen_sql_number(search->now_ms),
 					 baleen_sql_blob(key->first, key->n_first),
 					 baleen_sql_blob(key->last, key->n_last)));
@@ -118,11 +121,11 @@ static int next_length(struct search *search, u64 shortest, u64 *length)
 {
 	static const char sql[] =
 		"SELECT length + 1 FROM single INDEXED BY single_net"
-		" WHERE rule = " RULE " AND length IS NOT NULL AND length >= ?2 AND length < ?3"
+		" WHERE scope = " SCOPE " AND length IS NOT NULL AND length >= ?2 AND length < ?3"
 		" ORDER BY length DESC LIMIT 1";
 	u64 behind;
-	int ret = baleen_sql_do(search->state, sql, &behind, search->error,
-				BALEEN_SQL_VALUES(baleen_sql_text(search->rule),
+	int ret = baleen_sql_do(search->state->book, sql, &behind, search->error,
+				BALEEN_SQL_VALUES(baleen_sql_text(search->scope.name),
 						  baleen_sql_number(shortest),
 						  baleen_sql_number(*length)));
 
@@ -151,7 +154,7 @@ static int collect_ranges(struct search *search, const struct baleen_entry_bytes
 		SELECT(" INDEXED BY single_net") " AND length = -1 AND first <= ?3 AND last >= ?3";
 
 	return collect(search, sql, true, 0,
-		       BALEEN_SQL_VALUES(baleen_sql_text(search->rule),
+		       BALEEN_SQL_VALUES(baleen_sql_text(search->scope.name),
 					 baleen_sql_number(search->now_ms),
 					 baleen_sql_blob(key->first, key->n_first)));
 }
@@ -217,13 +220,17 @@ int baleen_rule_entries_find(const struct baleen_rule_store *state, const char *
 {
 	struct search search = {
 		.state = state,
+		.scope = baleen_scope_of(state, rule),
 		.rule = rule,
 		.key = key,
 		.now_ms = now_ms,
 		.error = error,
 	};
-	int ret = key->domain <= BALEEN_IP6 ? collect_address(&search) : collect_fields(&search);
+	int ret = baleen_book_read(state, error);
 
+	if (!ret)
+		ret = key->domain <= BALEEN_IP6 ? collect_address(&search) :
+						  collect_fields(&search);
 	if (!ret && search.n)
 		qsort(search.found, search.n, sizeof(*search.found), compare);
 	for (size_t i = 0; i < search.n && !ret; i++)
@@ -239,22 +246,26 @@ int baleen_rule_entries_disagree(const struct baleen_rule_store *state, const ch
 {
 #define DISAGREES "is_exception = ?5 AND (expires_ms = 0 OR expires_ms > ?2)"
 	static const char sql[] =
-		"SELECT 1 FROM single WHERE rule = " RULE
+		"SELECT 1 FROM single WHERE scope = " SCOPE
 		" AND first >= ?3 AND first <= ?4 AND " DISAGREES
 		" AND NOT (first = ?3 AND last >= ?4)"
-		" UNION ALL SELECT 1 FROM single INDEXED BY single_net WHERE rule = " RULE
+		" UNION ALL SELECT 1 FROM single INDEXED BY single_net WHERE scope = " SCOPE
 		" AND length = -1 AND first < ?3 AND last >= ?3 AND last < ?4 AND " DISAGREES
 		" LIMIT 1";
+	const struct baleen_scope scope = baleen_scope_of(state, rule);
 	struct baleen_entry_bytes key;
-	int ret;
+	int ret = baleen_book_read(state, error);
 
+	if (ret)
+		return ret;
 	baleen_entry_bytes_of_span(span, &key);
 	if (!key.n_last) {
 		*found = false;
 		return 0;
 	}
-	ret = baleen_sql_do(state, sql, NULL, error,
-			    BALEEN_SQL_VALUES(baleen_sql_text(rule), baleen_sql_number(now_ms),
+	ret = baleen_sql_do(state->book, sql, NULL, error,
+			    BALEEN_SQL_VALUES(baleen_sql_text(scope.name),
+					      baleen_sql_number(now_ms),
 					      baleen_sql_blob(key.first, key.n_first),
 					      baleen_sql_blob(key.last, key.n_last),
 					      baleen_sql_number(is_exception)));
@@ -269,18 +280,23 @@ int baleen_rule_entries_inside(const struct baleen_rule_store *state, const char
 {
 	static const char sql[] =
 		"WITH inside AS (SELECT max(CASE expires_ms WHEN 0 THEN 9223372036854775807"
-		" ELSE expires_ms END) AS end_ms FROM single WHERE rule = " RULE
+		" ELSE expires_ms END) AS end_ms FROM single WHERE scope = " SCOPE
 		" AND first >= ?3 AND first <= ?4 AND last <= ?4"
 		" AND NOT (first = ?3 AND last = ?4) AND is_exception = 0 AND origin != ?5"
 		" AND (expires_ms = 0 OR expires_ms > ?2) GROUP BY first, last)"
 		" SELECT (SELECT count(*) FROM inside),"
 		" (SELECT end_ms FROM inside ORDER BY end_ms DESC LIMIT 1 OFFSET ?6)";
+	const struct baleen_scope scope = baleen_scope_of(state, rule);
 	struct baleen_entry_bytes key;
 	struct baleen_sql_rows rows;
+	int err = baleen_book_read(state, error);
 
+	if (err)
+		return err;
 	baleen_entry_bytes_of_span(span, &key);
-	rows = baleen_sql_ask(state, sql, error,
-			      BALEEN_SQL_VALUES(baleen_sql_text(rule), baleen_sql_number(now_ms),
+	rows = baleen_sql_ask(state->book, sql, error,
+			      BALEEN_SQL_VALUES(baleen_sql_text(scope.name),
+						baleen_sql_number(now_ms),
 						baleen_sql_blob(key.first, key.n_first),
 						baleen_sql_blob(key.last, key.n_last),
 						baleen_sql_text(but_of), baleen_sql_number(n - 1)));
@@ -300,17 +316,21 @@ int baleen_rule_entries_wide(const struct baleen_rule_store *state, const char *
 {
 	static const char sql[] =
 		"SELECT " BALEEN_RULE_ENTRY_COLUMNS " FROM single INDEXED BY single_net"
-		" WHERE rule = " RULE " AND length IS NOT NULL AND length >= ?2 AND length <= ?3"
+		" WHERE scope = " SCOPE " AND length IS NOT NULL AND length >= ?2 AND length <= ?3"
 		" AND is_exception = 0";
-	struct baleen_sql_rows rows =
-		baleen_sql_ask(state, sql, error,
-			       BALEEN_SQL_VALUES(baleen_sql_text(rule),
-						 baleen_sql_number(BALEEN_RULE_ENTRY_RANGE),
-						 baleen_sql_number(length)));
+	const struct baleen_scope scope = baleen_scope_of(state, rule);
 	struct baleen_rule_entry entry;
+	struct baleen_sql_rows rows;
+	int err = baleen_book_read(state, error);
 
+	if (err)
+		return err;
+	rows = baleen_sql_ask(state->book, sql, error,
+			      BALEEN_SQL_VALUES(baleen_sql_text(scope.name),
+						baleen_sql_number(BALEEN_RULE_ENTRY_RANGE),
+						baleen_sql_number(length)));
 	while (baleen_sql_next(&rows)) {
-		rows.ret = baleen_entry_row(state, rows.row, &entry, error);
+		rows.ret = baleen_entry_row(state->book, rows.row, &entry, error);
 		if (!rows.ret)
 			rows.ret = visit(&entry, data);
 	}

@@ -90,6 +90,7 @@ struct baleen_feed_counts baleen_feed_count(const struct baleen_list *list)
 		.n_entries = is_empty(list) ? 0 : list->n_listed - list->n_covered,
 		.n_ip4 = count_ip4(list),
 		.ip6_share = share_of_ip6(list),
+		.n_ends = list->n_ends,
 	};
 }
 
@@ -157,12 +158,13 @@ static int check_shrink(const struct judging *judging, u64 before, u64 now, cons
 /* A list of private ranges is not empty to whoever wrote it. */
 static int fail_few(const struct judging *judging, const struct baleen_feed_counts *now)
 {
-	char special[96] = "";
+	char special[128] = "";
 
 	if (now->n_special)
-		snprintf(special, sizeof(special),
-			 ", without %llu in special-purpose ranges (special keep keeps them)",
-			 (unsigned long long)now->n_special);
+		snprintf(
+			special, sizeof(special),
+			", without %llu in special-purpose ranges (special keep keeps all but 0.0.0.0, :: and 255.255.255.255)",
+			(unsigned long long)now->n_special);
 	return baleen_fail(judging->error, ERANGE,
 			   "%llu entr%s%s: fewer than min-entries %llu asks for",
 			   (unsigned long long)now->n_entries, now->n_entries == 1 ? "y" : "ies",

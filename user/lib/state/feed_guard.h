@@ -56,12 +56,14 @@ struct baleen_feed_limits {
  * @ip6_share: /64s of 2000::/3 that it touches, as a share of the allocated ones; above 1 for
  *             more than these
  * @n_special: entries in special-purpose ranges that were taken out before
+ * @n_ends: entries of `ipset save` that end there, and not in a feed
  */
 struct baleen_feed_counts {
 	u64 n_entries;
 	u64 n_ip4;
 	double ip6_share;
 	u64 n_special;
+	u64 n_ends;
 };
 
 /**

@@ -52,6 +52,9 @@ static int measure(const struct baleen_stored_rule *rule, struct contents *conte
 			contents->n_special = baleen_special_total(&removed);
 		else if (removed.n_ranges)
 			contents->n_special = baleen_written_special(&contents->written);
+	} else if (baleen_protected_of_feeds(rule, BALEEN_PROTECTED_NOBODY) &&
+		   baleen_special_leave_nobody(&contents->list, &contents->n_special)) {
+		return -ENOMEM;
 	}
 	contents->counts = baleen_feed_count(&contents->list);
 	contents->counts.n_special = contents->n_special;

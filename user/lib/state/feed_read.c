@@ -50,7 +50,7 @@ static int open_lines(int fd, const char *name, const struct baleen_feed_source 
 		err = baleen_unpack(fd, name, BALEEN_UNPACK_MAX_BYTES, &plain, error);
 	if (err)
 		return err;
-	reason = baleen_unpack_refuse(plain);
+	reason = baleen_unpack_refuse(plain, baleen_csv_is_json(&table.options));
 	if (reason)
 		err = baleen_fail(error, EINVAL, "%s: %s", name, reason);
 	if (err || !baleen_csv_is_wanted(&table.options)) {

@@ -357,6 +357,7 @@ static void add_counts(struct baleen_feed_counts *sum, const struct baleen_feed_
 {
 	sum->n_entries += counts->n_entries;
 	sum->n_special += counts->n_special;
+	sum->n_ends += counts->n_ends;
 	sum->n_ip4 += counts->n_ip4;
 	sum->ip6_share += counts->ip6_share;
 }

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "list/special.h"
 #include "net/device.h"
 #include "state/never_names.h"
 #include "state/protected.h"
@@ -19,7 +20,7 @@
 #define CONF_ROOT "/etc/baleen" /* BALEEN_CONF_DIR in the environment */
 #define DEFAULT_NEVER "never.list"
 
-/* Named texts of the state, by role; those of names are put together. */
+/* Named texts of the state, by role; those of names are put together, that of nobody is ours. */
 static const char *const text_name[BALEEN_N_WITHHELD] = {
 	[BALEEN_PROTECTED_NEVER] = "never",
 	[BALEEN_PROTECTED_HOST] = "host",
@@ -32,6 +33,7 @@ static const char *const list_name[BALEEN_N_WITHHELD] = {
 	[BALEEN_PROTECTED_NAME] = "addresses of never-names",
 	[BALEEN_PROTECTED_HOST] = "addresses of this host",
 	[BALEEN_PROTECTED_PEER] = "peers of this host",
+	[BALEEN_PROTECTED_NOBODY] = "addresses of nobody",
 };
 
 bool baleen_protected_applies(const struct baleen_stored_rule *rule)
@@ -43,8 +45,10 @@ bool baleen_protected_of_feeds(const struct baleen_stored_rule *rule,
 			       enum baleen_protected_role role)
 {
 	return baleen_protected_applies(rule) &&
-	       (rule->guards_feeds || role == BALEEN_PROTECTED_NEVER ||
-		role == BALEEN_PROTECTED_NAME);
+	       (role == BALEEN_PROTECTED_NOBODY ?
+			!rule->is_any :
+			rule->guards_feeds || role == BALEEN_PROTECTED_NEVER ||
+				role == BALEEN_PROTECTED_NAME);
 }
 
 bool baleen_protected_of_entry(const struct baleen_stored_rule *rule, u32 yields,
@@ -55,6 +59,7 @@ bool baleen_protected_of_entry(const struct baleen_stored_rule *rule, u32 yields
 	switch (role) {
 	case BALEEN_PROTECTED_NEVER:
 	case BALEEN_PROTECTED_NAME: return true;
+	case BALEEN_PROTECTED_NOBODY: return !rule->is_any;
 	case BALEEN_PROTECTED_HOST: return rule->guards_feeds || yields & BALEEN_YIELDS_HOST;
 	case BALEEN_PROTECTED_PEER: return yields & BALEEN_YIELDS_PEERS;
 	default: return false;
@@ -326,13 +331,16 @@ static int get_texts(const struct baleen_rule_store *state, struct baleen_protec
 	for (u32 role = 0; role < BALEEN_N_WITHHELD; role++) {
 		int err;
 
-		if (role == BALEEN_PROTECTED_NAME)
+		if (!text_name[role])
 			continue;
 		err = baleen_rule_store_get_text(state, text_name[role], &set->text[role]);
 		if (err)
 			return baleen_fail(error, -err, "%s: cannot read its %s: %s", state->path,
 					   list_name[role], strerror(-err));
 	}
+	set->text[BALEEN_PROTECTED_NOBODY] = strdup(baleen_special_nobody);
+	if (!set->text[BALEEN_PROTECTED_NOBODY])
+		return baleen_no_memory(error);
 	return baleen_never_names_text(state, &set->text[BALEEN_PROTECTED_NAME], error);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Addresses that a rule is not to drop: the never-drop list and names, those of this host,
- * its gateways and resolvers, the peers of its TCP sessions.
+ * its gateways and resolvers, the peers of its TCP sessions, and those that are nobody's.
  *
  * The state keeps them as lists, as they were found at the last update, so that
  * a filter is derived of the same at boot, without a network.
@@ -20,6 +20,9 @@
  * @BALEEN_PROTECTED_NAME: of a host whose name is not to be dropped (never_names.h)
  * @BALEEN_PROTECTED_HOST: own address, gateway or resolver
  * @BALEEN_PROTECTED_PEER: peer of a guarded TCP session at the last update
+ * @BALEEN_PROTECTED_NOBODY: 0.0.0.0, :: or 255.255.255.255: hosts that have no address yet send
+ *                           from the first two, and ask everybody by the last. Lists have them by
+ *                           mistake; a rule of every address drops them
  * @BALEEN_PROTECTED_SPECIAL: special-purpose range of a feed
  */
 enum baleen_protected_role {
@@ -27,11 +30,12 @@ enum baleen_protected_role {
 	BALEEN_PROTECTED_NAME,
 	BALEEN_PROTECTED_HOST,
 	BALEEN_PROTECTED_PEER,
+	BALEEN_PROTECTED_NOBODY,
 	BALEEN_PROTECTED_SPECIAL,
 };
 
-/* Roles that the state keeps; special-purpose ranges are the same everywhere. */
-#define BALEEN_N_WITHHELD 4
+/* Roles that have a set of their own; special-purpose ranges are taken out elsewhere. */
+#define BALEEN_N_WITHHELD 5
 
 /**
  * struct baleen_protected - addresses that are not to be dropped
@@ -75,7 +79,8 @@ bool baleen_protected_applies(const struct baleen_stored_rule *rule);
  * @rule: rule of the state
  * @role: why it is protected
  *
- * A list that was typed is meant as it is written, but for what is never dropped.
+ * A list that was typed is meant as it is written, but for what is never dropped, and for what
+ * is nobody's.
  *
  * Return: true when it is.
  */

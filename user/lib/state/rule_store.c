@@ -12,7 +12,6 @@
 #include "state/rule_store.h"
 #include "state/rule_store_schema.h"
 #include "state/sql.h"
-#include "state/unkept.h"
 #include "util/announce.h"
 #include "util/fd.h"
 #include "util/lock.h"
@@ -80,7 +79,6 @@ static void unlock(struct baleen_rule_store *state)
 
 static void remove_directory(struct baleen_rule_store *state)
 {
-	baleen_unkept_forget(state);
 	if (!baleen_rule_store_remove_whole(state->path) && state->is_kept)
 		baleen_rule_store_sync_parent(state->path);
 }
@@ -127,6 +125,8 @@ static int check_owner(struct baleen_rule_store *state, struct baleen_error *err
 	strcpy(state->now, state->device);
 	if (!err)
 		err = baleen_rule_store_owner(state->device, &state->is, error);
+	if (!err && *was.device)
+		strcpy(state->scope, was.device);
 	if (!err)
 		find_name(state, &was);
 	if (err || !state->is_kept || !baleen_rule_store_is_foreign(&was, &state->is))
@@ -195,7 +195,6 @@ static int open_database(struct baleen_rule_store *state, struct baleen_error *e
 {
 	int err = check_there(state, error);
 
-	baleen_unkept_find(state);
 	if (!err)
 		err = baleen_sql_open(state, error);
 	return err ? err : check_opened(state, error);
@@ -213,22 +212,20 @@ static int open_finished(struct baleen_rule_store *state, struct baleen_error *e
 	return err;
 }
 
-/* A reader holds no lock: when another directory came into place meanwhile, or the database
- * to the disk, it could have the database of the one and the log of the other.
+/* A reader holds no lock: when another directory came into place meanwhile, it could have the
+ * database of the one and the log of the other.
  */
 static int open_to_read(struct baleen_rule_store *state, struct baleen_error *error)
 {
 	for (;;) {
 		int fd = open(state->path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-		bool is_same, was_unkept;
+		bool is_same;
 		int err;
 
 		if (fd < 0)
 			return baleen_fail(error, errno, "%s: %m", state->path);
 		err = open_finished(state, error);
-		was_unkept = state->unkept[0];
-		is_same = baleen_lock_is_of(fd, state->path) &&
-			  baleen_unkept_find(state) == was_unkept;
+		is_same = baleen_lock_is_of(fd, state->path);
 		close(fd);
 		if (is_same)
 			return err;
@@ -239,8 +236,6 @@ static int open_to_read(struct baleen_rule_store *state, struct baleen_error *er
 /* Behind the lock. @err: of opening it */
 static int start_writing(struct baleen_rule_store *state, int err, struct baleen_error *error)
 {
-	if (!err && state->unkept[0])
-		err = baleen_unkept_keep(state, error);
 	if (err) {
 		unlock(state);
 		return err;
@@ -267,6 +262,7 @@ static int name_state(struct baleen_rule_store *state, const char *device, bool 
 	*state = (struct baleen_rule_store){ .is_kept = is_kept, .lock_fd = -1 };
 	snprintf(state->device, sizeof(state->device), "%s", device);
 	strcpy(state->now, state->device);
+	strcpy(state->scope, state->device);
 	return baleen_rule_store_name(device, is_kept, state->path, error);
 }
 
@@ -325,17 +321,6 @@ int baleen_rule_store_open(struct baleen_rule_store *state, const char *device, 
 	return err;
 }
 
-/* Not the file of another state, nor one whose disk took no more. */
-static bool is_still_it(struct baleen_rule_store *state)
-{
-	int has_moved = 1;
-
-	return state->is_kept && !baleen_unkept_find(state) &&
-	       !sqlite3_db_readonly(state->db, "main") &&
-	       !sqlite3_file_control(state->db, "main", SQLITE_FCNTL_HAS_MOVED, &has_moved) &&
-	       !has_moved;
-}
-
 int baleen_rule_store_write(struct baleen_rule_store *state, u64 timeout_ms,
 			    struct baleen_error *error)
 {
@@ -343,13 +328,14 @@ int baleen_rule_store_write(struct baleen_rule_store *state, u64 timeout_ms,
 	int err = -ENOENT;
 
 	strcpy(device, state->device);
-	if (state->is_kept && !state->unkept[0])
+	if (state->is_kept)
 		err = lock(state, timeout_ms, false, error);
-	if (!err && is_still_it(state))
-		return start_writing(state, check_opened(state, error), error);
+	if (!err) {
+		baleen_sql_close(state);
+		return start_writing(state, open_finished(state, error), error);
+	}
 	baleen_rule_store_close(state);
-	return err && err != -ENOENT ? err :
-				       baleen_rule_store_open(state, device, timeout_ms, error);
+	return err != -ENOENT ? err : baleen_rule_store_open(state, device, timeout_ms, error);
 }
 
 bool baleen_rule_store_is_there(const char *device)
@@ -362,44 +348,27 @@ bool baleen_rule_store_is_there(const char *device)
 	return err != -ENOENT;
 }
 
-static int make_file(const struct baleen_rule_store *state, const char *name,
-		     struct baleen_error *error)
-{
-	int fd = baleen_output_make(state->lock_fd, name, 0600);
-
-	if (fd < 0)
-		return baleen_fail(error, -fd, "%s/%s: %s", state->path, name, strerror(-fd));
-	close(fd);
-	return 0;
-}
-
 static int make_files(struct baleen_rule_store *state, struct baleen_error *error)
 {
-	int err = make_file(state, BALEEN_RULE_STORE_UNFINISHED, error);
+	int err = baleen_rule_store_make_file(state, BALEEN_RULE_STORE_UNFINISHED, error);
 
 	/* The mark of a state that was never finished stays until this one is: without it
 	 * the rest would be a damaged one.
 	 */
 	if (err && err != -EEXIST)
 		return err;
-	baleen_unkept_forget(state);
 	unlink_in(state, BALEEN_RULE_STORE_DB);
-	unlink_in(state, BALEEN_RULE_STORE_DB "-wal");
-	unlink_in(state, BALEEN_RULE_STORE_DB "-shm");
 	if (mkdirat(state->lock_fd, BALEEN_RULE_STORE_FEEDS, 0700) && errno != EEXIST)
 		return baleen_fail(error, errno, "%s/" BALEEN_RULE_STORE_FEEDS ": %m", state->path);
-	err = make_file(state, BALEEN_RULE_STORE_DB, error);
-	if (!err && state->is_kept && baleen_rule_store_sync_parent(state->path))
+	err = 0;
+	if (state->is_kept && baleen_rule_store_sync_parent(state->path))
 		err = baleen_fail(error, errno, "%s: %m", state->path);
 	return err;
 }
 
 static int make_tables(struct baleen_rule_store *state, struct baleen_error *error)
 {
-	static const char sql[] = "PRAGMA journal_mode = WAL;"
-				  "BEGIN;" BALEEN_RULE_STORE_TABLES "COMMIT;";
-
-	if (sqlite3_exec(state->db, sql, NULL, NULL, NULL))
+	if (sqlite3_exec(state->db, "BEGIN;" BALEEN_RULE_STORE_TABLES "COMMIT;", NULL, NULL, NULL))
 		return baleen_sql_fail(state, error);
 	return 0;
 }
@@ -412,7 +381,7 @@ static int make_state(struct baleen_rule_store *state, struct baleen_error *erro
 	state->is_new = true;
 	err = make_files(state, error);
 	if (!err)
-		err = baleen_sql_open(state, error);
+		err = baleen_sql_open_memory(state, error);
 	return err ? err : make_tables(state, error);
 }
 

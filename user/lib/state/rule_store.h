@@ -321,7 +321,7 @@ int baleen_rule_store_read(struct baleen_rule_store *state, const char *device, 
  * @timeout_ms: how long to wait to be the only writer
  * @error: filled in on failure
  *
- * Costs 35 system calls less than to open it again.
+ * It may have changed meanwhile, and is read again.
  *
  * Return: as baleen_rule_store_open().
  */

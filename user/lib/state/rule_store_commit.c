@@ -33,9 +33,6 @@ void baleen_rule_store_sweep(const struct baleen_rule_store *state)
 	struct dirent *entry;
 	DIR *directory;
 
-	/* The database on the disk may speak of it. */
-	if (state->unkept[0])
-		return;
 	snprintf(path, sizeof(path), "%s/" BALEEN_RULE_STORE_FEEDS, state->path);
 	directory = opendir(path);
 	while (directory && (entry = readdir(directory)))
@@ -50,11 +47,12 @@ void baleen_rule_store_sweep(const struct baleen_rule_store *state)
 int baleen_rule_store_read_owner(const struct baleen_rule_store *state,
 				 struct baleen_rule_store_owner *owner, struct baleen_error *error)
 {
-	static const char sql[] = "SELECT boot, netns_cookie, ifindex FROM owner";
+	static const char sql[] = "SELECT boot, netns_cookie, ifindex, device FROM owner";
 	struct baleen_sql_rows rows = baleen_sql_ask(state, sql, error, NULL, 0);
 
 	if (baleen_sql_next(&rows)) {
-		if (!baleen_sql_column(rows.row, 0, owner->boot, sizeof(owner->boot)))
+		if (!baleen_sql_column(rows.row, 0, owner->boot, sizeof(owner->boot)) ||
+		    !baleen_sql_column(rows.row, 3, owner->device, sizeof(owner->device)))
 			rows.ret = baleen_sql_damaged(state, "owner", error);
 		owner->netns_cookie = sqlite3_column_int64(rows.row, 1);
 		owner->ifindex = sqlite3_column_int(rows.row, 2);
@@ -77,7 +75,7 @@ static int put_owner(const struct baleen_rule_store *state, struct baleen_error 
 		err = baleen_rule_store_owner(state->device, &is, error);
 	if (err || (!is.ifindex && *was.boot) ||
 	    (!strcmp(was.boot, is.boot) && was.netns_cookie == is.netns_cookie &&
-	     was.ifindex == is.ifindex))
+	     was.ifindex == is.ifindex && !strcmp(was.device, state->device)))
 		return err;
 	return baleen_sql_do(state, sql, NULL, error,
 			     BALEEN_SQL_VALUES(baleen_sql_text(state->device),
@@ -91,19 +89,13 @@ static int begin_to_write(struct baleen_rule_store *state, struct baleen_error *
 	static const char sql[] = "PRAGMA user_version = " BALEEN_RULE_STORE_SCHEMA_TEXT;
 	int err = baleen_sql_do(state, "BEGIN IMMEDIATE", NULL, error, NULL, 0);
 
+	state->n_changes = sqlite3_total_changes64(state->db);
 	if (!err && state->is_new)
 		err = baleen_sql_do(state, sql, NULL, error, NULL, 0);
 	if (!err)
 		err = put_owner(state, error);
 	if (err)
 		baleen_rule_store_rollback(state);
-	return err;
-}
-
-int baleen_rule_store_refused(struct baleen_rule_store *state, int err)
-{
-	state->lacks_room = state->is_kept && !state->is_new && !state->unkept[0] &&
-			    (err == -ENOSPC || err == -EDQUOT || err == -EFBIG || err == -EROFS);
 	return err;
 }
 
@@ -114,31 +106,40 @@ int baleen_rule_store_begin(struct baleen_rule_store *state, struct baleen_error
 		baleen_rule_store_rollback(state);
 	if (state->lock_fd < 0)
 		return baleen_sql_do(state, "BEGIN", NULL, error, NULL, 0);
-	return baleen_rule_store_refused(state, begin_to_write(state, error));
+	return begin_to_write(state, error);
+}
+
+int baleen_rule_store_prepare(struct baleen_rule_store *state, struct baleen_error *error)
+{
+	bool is_changed =
+		state->is_new || (u64)sqlite3_total_changes64(state->db) != state->n_changes;
+	int err = baleen_sql_do(state, "COMMIT", NULL, error, NULL, 0);
+
+	if (!err && state->lock_fd >= 0 && is_changed)
+		err = baleen_sql_write(state, error);
+	if (err)
+		baleen_rule_store_rollback(state);
+	return err;
 }
 
 int baleen_rule_store_commit(struct baleen_rule_store *state, struct baleen_error *error)
 {
-	u64 n_written = baleen_sql_n_written(state);
-	int err = baleen_sql_do(state, "COMMIT", NULL, error, NULL, 0);
+	bool is_changed;
+	int err = sqlite3_get_autocommit(state->db) ? 0 : baleen_rule_store_prepare(state, error);
 
-	if (err) {
-		baleen_rule_store_rollback(state);
-		if (state->lock_fd >= 0)
-			baleen_sql_drop_failed(state);
-		return baleen_rule_store_refused(state, err);
-	}
-	if (state->lock_fd < 0)
-		return 0;
-	/* A commit that had nothing to write has synced nothing, either. */
-	if (baleen_sql_n_written(state) > n_written)
+	if (err || state->lock_fd < 0)
+		return err;
+	is_changed = state->is_written;
+	if (is_changed)
+		err = baleen_sql_name(state, error);
+	if (err)
+		return err;
+	if (is_changed)
 		state->is_synced = true;
 	else
 		baleen_rule_store_sync(state);
-	if (state->is_new) {
-		baleen_sql_empty_log(state);
+	if (state->is_new)
 		unlinkat(state->lock_fd, BALEEN_RULE_STORE_UNFINISHED, 0);
-	}
 	state->is_new = false;
 	if (state->drops_copies)
 		baleen_rule_store_sweep(state);
@@ -160,6 +161,8 @@ void baleen_rule_store_rollback(struct baleen_rule_store *state)
 {
 	if (state->db && !sqlite3_get_autocommit(state->db))
 		baleen_sql_do(state, "ROLLBACK", NULL, NULL, NULL, 0);
+	if (state->db)
+		baleen_sql_drop(state);
 }
 
 /* --- marks --- */

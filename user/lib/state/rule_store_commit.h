@@ -39,19 +39,18 @@ int baleen_rule_store_read_owner(const struct baleen_rule_store *state,
 int baleen_rule_store_begin(struct baleen_rule_store *state, struct baleen_error *error);
 
 /**
- * baleen_rule_store_refused() - note whether the disk had no room for a statement
- * @state: with a transaction, which is to be undone; @lacks_room is filled in
- * @err: of the statement
+ * baleen_rule_store_prepare() - all of a commit that a disk may refuse, but for a name
+ * @state: with a transaction, which baleen_rule_store_commit() or baleen_rule_store_rollback()
+ *         is to end
+ * @error: filled in on failure; the transaction is undone then
  *
- * begin and commit do this themselves.
- *
- * Return: @err.
+ * Return: 0 or a negative errno.
  */
-int baleen_rule_store_refused(struct baleen_rule_store *state, int err);
+int baleen_rule_store_prepare(struct baleen_rule_store *state, struct baleen_error *error);
 
 /**
  * baleen_rule_store_commit() - end a transaction: it is on disk afterwards
- * @state: with a transaction
+ * @state: with a transaction, written or not
  * @error: filled in on failure; the transaction is undone then
  *
  * Return: 0 or a negative errno.

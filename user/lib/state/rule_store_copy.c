@@ -194,9 +194,6 @@ int baleen_rule_store_replace(struct baleen_rule_store *state, const char *path,
 		baleen_sql_open(state, NULL);
 		return err;
 	}
-	if (state->unkept[0])
-		baleen_rule_store_remove_tree(state->unkept);
-	state->unkept[0] = '\0';
 	close(state->lock_fd);
 	state->lock_fd = fd;
 	err = baleen_rule_store_sync_parent(state->path);

@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "net/device.h"
@@ -73,19 +74,27 @@ static int visit_entry(const char *name, bool is_kept,
 	return ret;
 }
 
+/* Not alphasort(), which asks the locale. */
+static int by_name(const struct dirent **a, const struct dirent **b)
+{
+	return strcmp((*a)->d_name, (*b)->d_name);
+}
+
 static int visit_root(bool is_kept, int (*visit)(struct baleen_rule_store_found *found, void *data),
 		      void *data, struct baleen_error *error)
 {
 	const char *root = baleen_rule_store_root(is_kept);
-	DIR *directory = opendir(root);
-	struct dirent *entry;
-	int ret = 0;
+	struct dirent **entry;
+	int n = scandir(root, &entry, NULL, by_name), ret = 0;
 
-	if (!directory)
+	if (n < 0)
 		return errno == ENOENT ? 0 : baleen_fail(error, errno, "%s: %m", root);
-	while (!ret && (entry = readdir(directory)))
-		ret = visit_entry(entry->d_name, is_kept, visit, data);
-	closedir(directory);
+	for (int i = 0; i < n; i++) {
+		if (!ret)
+			ret = visit_entry(entry[i]->d_name, is_kept, visit, data);
+		free(entry[i]);
+	}
+	free(entry);
 	return ret;
 }
 

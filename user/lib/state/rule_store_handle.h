@@ -9,6 +9,7 @@
 
 #include "net/device.h"
 #include "util/error.h"
+#include "util/output.h"
 
 #define BALEEN_RULE_STORE_ROOT "/var/lib/baleen" /* BALEEN_STATE_DIR in the environment */
 #define BALEEN_RULE_STORE_PATH_BYTES 512
@@ -16,16 +17,21 @@
 #define BALEEN_RULE_STORE_DB "state.db"
 #define BALEEN_RULE_STORE_FEEDS "feeds"
 
+/* The database of single entries (book.h). */
+#define BALEEN_BOOK_DB "book.db"
+
 /* Room for the id of a boot. */
 #define BALEEN_BOOT_ID 64
 
 /**
  * struct baleen_rule_store_owner - the device that a state is of
+ * @device: its name, as far as a state says
  * @boot: id of the boot of the kernel
  * @netns_cookie: cookie of the network namespace; unique in one boot
  * @ifindex: interface index of the device; 0 when it is not there
  */
 struct baleen_rule_store_owner {
+	char device[BALEEN_POINT_BYTES];
 	char boot[BALEEN_BOOT_ID];
 	u64 netns_cookie;
 	int ifindex;
@@ -34,11 +40,12 @@ struct baleen_rule_store_owner {
 /**
  * struct baleen_rule_store - the state of one device, opened
  * @path: path of its directory
- * @unkept: path of the directory of its database, when that is not in @path but in memory;
- *          else empty
+ * @unkept: of a book: path of the directory of its database, when that is not in @path but in
+ *          memory; else empty
  * @file: name of its database there; NULL for BALEEN_RULE_STORE_DB
  * @device: name of the device
  * @now: the name that it has now: another one when it was renamed and the new name has no state
+ * @scope: its name in the scopes of its entries: the one it had when a writer was last there
  * @is: the device as it was found when the state was opened; no boot when it was made then
  * @is_kept: it is put on again at boot
  * @is_new: nothing was committed yet; closed like this, nothing is left
@@ -49,7 +56,13 @@ struct baleen_rule_store_owner {
  *             another network namespace
  * @lock_fd: the locked directory, or -1 when it is only read
  * @db: the database
+ * @is_written: what the transaction has made waits in @next for the name of @db
+ * @next: that file
+ * @n_noted: of a book: records of its journal that the transaction has made
+ * @n_counted: of a book: changes that it has counted instead
+ * @n_changes: of its rows, when the transaction began
  * @statements: prepared, in no order; to be changed also where the state is not
+ * @book: the book that its entries are in (book.h), opened when it is asked for; NULL of a book
  */
 struct baleen_rule_store {
 	char path[BALEEN_RULE_STORE_PATH_BYTES];
@@ -57,6 +70,7 @@ struct baleen_rule_store {
 	const char *file;
 	char device[BALEEN_POINT_BYTES];
 	char now[BALEEN_POINT_BYTES];
+	char scope[BALEEN_POINT_BYTES];
 	struct baleen_rule_store_owner is;
 	bool is_kept;
 	bool is_new;
@@ -66,7 +80,13 @@ struct baleen_rule_store {
 	bool is_beside;
 	int lock_fd;
 	struct sqlite3 *db;
+	bool is_written;
+	struct baleen_output next;
+	u32 n_noted;
+	u32 n_counted;
+	u64 n_changes;
 	struct baleen_rule_store_statement *statements;
+	struct baleen_rule_store *book;
 };
 
 #endif /* BALEEN_RULE_STORE_HANDLE_H */

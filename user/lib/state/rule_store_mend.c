@@ -7,13 +7,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "state/entries.h"
 #include "state/rule_store.h"
 #include "state/rule_store_mend.h"
 #include "state/rule_store_schema.h"
+#include "state/salvage.h"
 #include "state/sql.h"
-#include "state/unkept.h"
 #include "util/announce.h"
+#include "util/clock.h"
 #include "util/lock.h"
 
 /* --- look ------------------------------------------------------------------ */
@@ -56,7 +56,7 @@ static enum health health_of(struct baleen_rule_store *state)
 	enum health health;
 	int err;
 
-	if (has(state, BALEEN_RULE_STORE_UNFINISHED) || baleen_unkept_find(state))
+	if (has(state, BALEEN_RULE_STORE_UNFINISHED))
 		return SOUND;
 	if (!has(state, BALEEN_RULE_STORE_DB))
 		return has(state, BALEEN_RULE_STORE_FEEDS) ? DAMAGED : SOUND;
@@ -124,43 +124,6 @@ static int hold_sick(const char *device, u64 timeout_ms, struct baleen_rule_stor
 
 /* --- what can still be read ------------------------------------------------ */
 
-static u64 copy_rows(sqlite3_stmt *from, sqlite3_stmt *to, int n_columns)
-{
-	u64 n = 0;
-
-	while (sqlite3_step(from) == SQLITE_ROW) {
-		for (int i = 0; i < n_columns; i++)
-			sqlite3_bind_value(to, i + 1, sqlite3_column_value(from, i));
-		n += sqlite3_step(to) == SQLITE_DONE;
-		sqlite3_reset(to);
-	}
-	return n;
-}
-
-/* Row by row, until one cannot be read; one that breaks a rule of the table is left out. */
-static u64 copy_table(const struct baleen_rule_store *from, const struct baleen_rule_store *to,
-		      const char *table)
-{
-	char ask[64], put[256];
-	sqlite3_stmt *source = NULL, *target = NULL;
-	int n_columns;
-	u64 n = 0;
-
-	snprintf(ask, sizeof(ask), "SELECT * FROM %s", table);
-	if (sqlite3_prepare_v2(from->db, ask, -1, &source, NULL))
-		return 0;
-	n_columns = sqlite3_column_count(source);
-	snprintf(put, sizeof(put), "INSERT OR IGNORE INTO %s VALUES (?", table);
-	for (int i = 1; i < n_columns && strlen(put) < sizeof(put) - 4; i++)
-		strcat(put, ",?");
-	strcat(put, ")");
-	if (!sqlite3_prepare_v2(to->db, put, -1, &target, NULL))
-		n = copy_rows(source, target, n_columns);
-	sqlite3_finalize(source);
-	sqlite3_finalize(target);
-	return n;
-}
-
 static void link_feeds(const struct baleen_rule_store *from, const struct baleen_rule_store *to)
 {
 	char path[BALEEN_RULE_STORE_NAME_BYTES];
@@ -203,23 +166,18 @@ static void salvage(const char *device, bool is_kept, u64 timeout_ms,
 		return;
 	if (is_of_now(&from) &&
 	    !baleen_rule_store_create(&made, device, is_kept, timeout_ms, NULL)) {
-		u64 n = 0;
 		int err = baleen_rule_store_begin(&made, NULL);
 
 		for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]) && !err; i++)
-			copy_table(&from, &made, tables[i]);
-		if (!err)
-			n = copy_table(&from, &made, "single");
+			baleen_salvage(&from, &made, tables[i]);
 		link_feeds(&from, &made);
 		if (!err)
 			err = baleen_rule_store_get_rules(&made, &rules, NULL);
 		/* The live map has what could not be read: whoever opens it next derives anew. */
 		if (!err)
 			err = baleen_rule_store_mark(&made, NULL);
-		if (!err && rules.n_rules && !baleen_rule_store_commit(&made, NULL)) {
+		if (!err && rules.n_rules && !baleen_rule_store_commit(&made, NULL))
 			aside->has_rules = true;
-			aside->n_entries = n;
-		}
 		baleen_rule_store_close(&made);
 	}
 	baleen_sql_close(&from);
@@ -231,7 +189,7 @@ static void salvage(const char *device, bool is_kept, u64 timeout_ms,
 static void name_aside(const struct baleen_rule_store *state, char *path)
 {
 	snprintf(path, BALEEN_RULE_STORE_NAME_BYTES, "%s.damaged-%llu", state->path,
-		 (unsigned long long)baleen_now_ms());
+		 baleen_clock_ns(CLOCK_REALTIME) / 1000000ull);
 }
 
 int baleen_rule_store_set_aside(const char *device, u64 timeout_ms,

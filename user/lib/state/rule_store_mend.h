@@ -11,12 +11,10 @@
  * struct baleen_rule_store_aside - a state that was set aside
  * @path: path of its directory now
  * @has_rules: its rules could be read, so a new state has them
- * @n_entries: single entries that could be read, and that the new state has
  */
 struct baleen_rule_store_aside {
 	char path[BALEEN_RULE_STORE_NAME_BYTES];
 	bool has_rules;
-	u64 n_entries;
 };
 
 /**
@@ -37,8 +35,8 @@ bool baleen_rule_store_is_damaged(const char *device);
  * @aside: filled in when it was
  * @error: filled in on failure
  *
- * Rules, copies of feeds and single entries that can still be read are in a new state
- * afterwards.
+ * Rules and copies of feeds that can still be read are in a new state afterwards. Single entries
+ * are in the book.
  *
  * Return: 1; 0 when it is not damaged; a negative errno.
  */

@@ -17,6 +17,7 @@
 #include "state/rule_store_path.h"
 #include "util/announce.h"
 #include "util/input.h"
+#include "util/output.h"
 #include "util/write_file.h"
 #include "xdp/pins.h"
 
@@ -306,5 +307,16 @@ int baleen_rule_store_copy_bytes(int from, int to, u64 *n_bytes)
 	if (n < 0)
 		return -errno;
 	*n_bytes = at;
+	return 0;
+}
+
+int baleen_rule_store_make_file(const struct baleen_rule_store *state, const char *name,
+				struct baleen_error *error)
+{
+	int fd = baleen_output_make(state->lock_fd, name, 0600);
+
+	if (fd < 0)
+		return baleen_fail(error, -fd, "%s/%s: %s", state->path, name, strerror(-fd));
+	close(fd);
 	return 0;
 }

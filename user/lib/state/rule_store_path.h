@@ -165,4 +165,15 @@ int baleen_rule_store_copy_bytes(int from, int to, u64 *n_bytes);
  */
 void baleen_rule_store_forget(u64 netns_cookie, int ifindex);
 
+/**
+ * baleen_rule_store_make_file() - make an empty file in the directory of a state or a book
+ * @state: locked
+ * @name: name of the file
+ * @error: filled in on failure
+ *
+ * Return: 0; -EEXIST; another negative errno.
+ */
+int baleen_rule_store_make_file(const struct baleen_rule_store *state, const char *name,
+				struct baleen_error *error);
+
 #endif /* BALEEN_RULE_STORE_PATH_H */

@@ -264,36 +264,6 @@ bool baleen_rule_keys_keep_entries(u32 before, u32 after)
 	return before == after || (baleen_spec_is_address(before) && baleen_spec_is_address(after));
 }
 
-/* The key of a rule that is there already; 0 for a new one. */
-static int key_before(const struct baleen_rule_store *state, const char *name, u32 *key_spec,
-		      struct baleen_error *error)
-{
-	static const char sql[] = "SELECT key_spec FROM rule WHERE name = ?";
-	char text[BALEEN_KEY_SPEC_TEXT];
-	struct baleen_sql_rows rows =
-		baleen_sql_ask(state, sql, error, BALEEN_SQL_VALUES(baleen_sql_text(name)));
-
-	*key_spec = 0;
-	if (baleen_sql_next(&rows) && (!baleen_sql_column(rows.row, 0, text, sizeof(text)) ||
-				       baleen_key_spec_parse(text, key_spec, NULL)))
-		rows.ret = baleen_sql_damaged(state, "a rule that cannot be", error);
-	return baleen_sql_end(&rows);
-}
-
-static int forget_other_keys(const struct baleen_rule_store *state,
-			     const struct baleen_stored_rule *rule, struct baleen_error *error)
-{
-	static const char sql[] =
-		"DELETE FROM single WHERE rule = (SELECT id FROM rule WHERE name = ?)";
-	u32 key_spec;
-	int err = key_before(state, rule->name, &key_spec, error);
-
-	if (err || !key_spec || baleen_rule_keys_keep_entries(key_spec, rule->key_spec))
-		return err;
-	return baleen_sql_do(state, sql, NULL, error,
-			     BALEEN_SQL_VALUES(baleen_sql_text(rule->name)));
-}
-
 static int write_rule(const struct baleen_rule_store *state, const struct baleen_stored_rule *rule,
 		      u32 place, struct baleen_error *error)
 {
@@ -396,21 +366,6 @@ static int write_fleet(struct baleen_rule_store *state, const struct baleen_stor
 	return baleen_rule_store_set_text(state, name, text, error);
 }
 
-/* Removes the prefixes that other numbers have widened. */
-static int forget_widened(struct baleen_rule_store *state, const struct baleen_stored_rule *rule,
-			  struct baleen_error *error)
-{
-	static const char sql[] =
-		"DELETE FROM single WHERE origin = '" BALEEN_ORIGIN_WIDEN "'"
-		" AND rule = (SELECT id FROM rule WHERE name = ?1) AND ?2 !="
-		" coalesce((SELECT value FROM text WHERE name = 'widen ' || ?1), '')";
-	char text[BALEEN_WIDEN_TEXT];
-
-	baleen_widen_format(rule->widen, text);
-	return baleen_sql_do(state, sql, NULL, error,
-			     BALEEN_SQL_VALUES(baleen_sql_text(rule->name), baleen_sql_text(text)));
-}
-
 static int write_texts(struct baleen_rule_store *state, const struct baleen_stored_rules *rules,
 		       struct baleen_error *error)
 {
@@ -479,13 +434,8 @@ int baleen_rule_store_set_rules(struct baleen_rule_store *state,
 		err = write_policy(state, rules, error);
 	if (!err)
 		err = baleen_sql_do(state, "UPDATE rule SET place = -1", NULL, error, NULL, 0);
-	for (u32 i = 0; !err && i < rules->n_rules; i++) {
-		err = forget_other_keys(state, &rules->rule[i], error);
-		if (!err)
-			err = forget_widened(state, &rules->rule[i], error);
-		if (!err)
-			err = write_rule(state, &rules->rule[i], i, error);
-	}
+	for (u32 i = 0; !err && i < rules->n_rules; i++)
+		err = write_rule(state, &rules->rule[i], i, error);
 	if (!err)
 		err = baleen_sql_do(state, "DELETE FROM rule WHERE place < 0", NULL, error, NULL,
 				    0);

@@ -35,7 +35,11 @@ int baleen_rule_store_set_text(struct baleen_rule_store *state, const char *name
 	if (!text)
 		return baleen_sql_do(state, "DELETE FROM text WHERE name = ?", NULL, error,
 				     BALEEN_SQL_VALUES(baleen_sql_text(name)));
-	return baleen_sql_do(state, "INSERT OR REPLACE INTO text VALUES (?, ?)", NULL, error,
+	/* A text that is there already is no change, for which the state would be written. */
+	return baleen_sql_do(state,
+			     "INSERT INTO text VALUES (?, ?) ON CONFLICT DO UPDATE"
+			     " SET value = excluded.value WHERE value IS NOT excluded.value",
+			     NULL, error,
 			     BALEEN_SQL_VALUES(baleen_sql_text(name), baleen_sql_text(text)));
 }
 

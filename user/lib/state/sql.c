@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The database of a state: the one place that knows how SQLite is asked. */
+/* The database of a state: opened, written and copied. */
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include "state/database_file.h"
 #include "state/sql.h"
+#include "util/fd.h"
 #include "util/input.h"
 #include "util/output.h"
+#include "util/write_file.h"
 
 /* Writers have the lock of the directory; what is waited for is a reader that
  * reads the log after a power cut, or a writer that closes.
@@ -28,7 +32,8 @@
  */
 #define SETTINGS                                                                              \
 	"PRAGMA foreign_keys = ON; PRAGMA cell_size_check = ON; PRAGMA trusted_schema = OFF;" \
-	"PRAGMA journal_size_limit = 1048576; PRAGMA cache_size = -65536;"
+	"PRAGMA journal_size_limit = 1048576; PRAGMA cache_size = -65536;"                    \
+	"PRAGMA temp_store = MEMORY;"
 #define SETTINGS_KEPT SETTINGS "PRAGMA synchronous = FULL;"
 #define SETTINGS_VOLATILE SETTINGS "PRAGMA synchronous = NORMAL;"
 
@@ -144,6 +149,31 @@ static int open_with(struct baleen_rule_store *state, int flags, const char *par
 	return err;
 }
 
+/* --- a database that is read and written as a whole ------------------------- */
+
+/* The state of a device is small, is read by each command, and is written by few: to read the
+ * file takes 4 system calls, to open it in place with its log and what its users share 70.
+ */
+static bool is_whole(const struct baleen_rule_store *state)
+{
+	return !state->file;
+}
+
+static int load_whole(const struct baleen_rule_store *state, const char *path,
+		      struct baleen_error *error)
+{
+	int ret = baleen_database_load(state->db, path, error);
+
+	if (!ret && sqlite3_exec(state->db, SETTINGS "PRAGMA user_version", NULL, NULL, NULL))
+		ret = 1;
+	return ret > 0 ? baleen_sql_fail(state, error) : ret;
+}
+
+static void name_whole(const struct baleen_rule_store *state, char *path, size_t n_bytes)
+{
+	snprintf(path, n_bytes, "%s/%s", directory_of(state), file_of(state));
+}
+
 #define LOG_PATH_BYTES (BALEEN_RULE_STORE_PATH_BYTES + 64)
 
 static void name_log(const struct baleen_rule_store *state, char *log)
@@ -161,19 +191,92 @@ static bool is_immutable(const struct baleen_rule_store *state)
 	return !statvfs(directory_of(state), &disk) && disk.f_flag & ST_RDONLY && access(log, F_OK);
 }
 
-int baleen_sql_check_files(const char *path, struct baleen_error *error)
+static int make_room(struct baleen_rule_store *state, struct baleen_error *error)
 {
-	static const char *const suffixes[] = { "", "-wal", "-shm", "-journal" };
-	char file[BALEEN_RULE_STORE_PATH_BYTES + 64];
+	bool is_book = state->file && !strcmp(state->file, BALEEN_BOOK_DB);
 
-	for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
-		int err;
+	state->statements = calloc(BALEEN_MAX_STATEMENTS, sizeof(*state->statements));
+	state->book = is_book ? NULL : calloc(1, sizeof(*state->book));
+	if (state->book)
+		state->book->lock_fd = -1;
+	if (state->statements && (is_book || state->book))
+		return 0;
+	baleen_sql_close(state);
+	return baleen_fail(error, ENOMEM, "no memory for %s", state->path);
+}
 
-		snprintf(file, sizeof(file), "%s%s", path, suffixes[i]);
-		err = baleen_input_check(file, error);
-		if (err && err != -ENOENT)
-			return err;
+int baleen_sql_open_memory(struct baleen_rule_store *state, struct baleen_error *error)
+{
+	int err = make_room(state, error);
+
+	if (!err &&
+	    (sqlite3_open_v2(":memory:", &state->db,
+			     SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX,
+			     NULL) ||
+	     sqlite3_exec(state->db, SETTINGS, NULL, NULL, NULL))) {
+		err = baleen_sql_fail(state, error);
+		baleen_sql_close(state);
 	}
+	return err;
+}
+
+static int open_whole(struct baleen_rule_store *state, struct baleen_error *error)
+{
+	char path[LOG_PATH_BYTES];
+	int err = baleen_sql_open_memory(state, error);
+
+	if (err)
+		return err;
+	name_whole(state, path, sizeof(path));
+	err = load_whole(state, path, error);
+	if (err)
+		baleen_sql_close(state);
+	return err;
+}
+
+/* The disk decides. */
+static void load_again(struct baleen_rule_store *state, const char *path)
+{
+	if (!state->is_new)
+		load_whole(state, path, NULL);
+}
+
+int baleen_sql_write(struct baleen_rule_store *state, struct baleen_error *error)
+{
+	char path[LOG_PATH_BYTES];
+	int err;
+
+	name_whole(state, path, sizeof(path));
+	err = baleen_database_write(state->db, path, &state->next, error);
+	state->is_written = !err;
+	if (err)
+		load_again(state, path);
+	return err;
+}
+
+void baleen_sql_drop(struct baleen_rule_store *state)
+{
+	char path[LOG_PATH_BYTES];
+
+	if (!state->is_written)
+		return;
+	baleen_output_drop(&state->next);
+	state->is_written = false;
+	name_whole(state, path, sizeof(path));
+	load_again(state, path);
+}
+
+int baleen_sql_name(struct baleen_rule_store *state, struct baleen_error *error)
+{
+	int err = baleen_output_swap(&state->next);
+
+	if (err) {
+		baleen_sql_drop(state);
+		return baleen_fail(error, -err, "%s/%s: %s", directory_of(state), file_of(state),
+				   strerror(-err));
+	}
+	baleen_output_drop(&state->next);
+	state->is_written = false;
 	return 0;
 }
 
@@ -182,13 +285,16 @@ int baleen_sql_open(struct baleen_rule_store *state, struct baleen_error *error)
 	char path[BALEEN_RULE_STORE_PATH_BYTES + 64];
 	int err;
 
+	if (is_whole(state))
+		return open_whole(state, error);
+
 	snprintf(path, sizeof(path), "%s/%s", directory_of(state), file_of(state));
-	err = baleen_sql_check_files(path, error);
+	err = baleen_database_check(path, error);
 	if (err)
 		return err;
-	state->statements = calloc(BALEEN_MAX_STATEMENTS, sizeof(*state->statements));
-	if (!state->statements)
-		return baleen_fail(error, ENOMEM, "no memory for %s", state->path);
+	err = make_room(state, error);
+	if (err)
+		return err;
 	err = open_with(state, SQLITE_OPEN_READWRITE, "", "");
 	/* On a full disk there is no room for what its users share in memory: then it
 	 * is for one alone. A filter is to be restored on a full disk, too.
@@ -216,6 +322,12 @@ void baleen_sql_close(struct baleen_rule_store *state)
 	state->statements = NULL;
 	sqlite3_close(state->db);
 	state->db = NULL;
+	if (state->book) {
+		baleen_sql_close(state->book);
+		baleen_close_fd(&state->book->lock_fd);
+	}
+	free(state->book);
+	state->book = NULL;
 }
 
 u64 baleen_sql_n_written(const struct baleen_rule_store *state)
@@ -231,6 +343,10 @@ void baleen_sql_sync(const struct baleen_rule_store *state)
 	char log[LOG_PATH_BYTES];
 	int fd;
 
+	if (is_whole(state)) {
+		baleen_sync_dir_at(state->path);
+		return;
+	}
 	name_log(state, log);
 	fd = baleen_input_open(log, BALEEN_INPUT_OWN, NULL);
 	if (fd < 0)
@@ -270,12 +386,14 @@ int baleen_sql_copy(const struct baleen_rule_store *from, const struct baleen_ru
 int baleen_sql_copy_into(const struct baleen_rule_store *from, const char *directory,
 			 struct baleen_error *error)
 {
-	struct baleen_rule_store to = { .is_kept = true, .lock_fd = -1 };
-	char path[BALEEN_RULE_STORE_PATH_BYTES + sizeof("/" BALEEN_RULE_STORE_DB)];
+	struct baleen_rule_store to = { .is_kept = true, .lock_fd = -1, .file = from->file };
+	char path[BALEEN_RULE_STORE_PATH_BYTES + 64];
 	int fd, err;
 
 	snprintf(to.path, sizeof(to.path), "%s", directory);
-	snprintf(path, sizeof(path), "%s/" BALEEN_RULE_STORE_DB, to.path);
+	snprintf(path, sizeof(path), "%s/%s", to.path, file_of(&to));
+	if (is_whole(from))
+		return baleen_database_save(from->db, path, error);
 	fd = baleen_output_make(AT_FDCWD, path, 0600);
 	if (fd < 0)
 		return baleen_fail(error, -fd, "%s: %s", path, strerror(-fd));
@@ -286,128 +404,4 @@ int baleen_sql_copy_into(const struct baleen_rule_store *from, const char *direc
 	err = baleen_sql_copy(from, &to, error);
 	baleen_sql_close(&to);
 	return err;
-}
-
-/* The one that waits for its next use, or else a free place, or NULL. */
-static struct baleen_rule_store_statement *find(const struct baleen_rule_store *state,
-						const char *sql)
-{
-	struct baleen_rule_store_statement *entry = state->statements;
-	u32 i = 0;
-
-	while (i < BALEEN_MAX_STATEMENTS && entry[i].sql && entry[i].sql != sql)
-		i++;
-	return i < BALEEN_MAX_STATEMENTS ? &entry[i] : NULL;
-}
-
-static int prepare(const struct baleen_rule_store *state, const char *sql, sqlite3_stmt **statement,
-		   struct baleen_error *error)
-{
-	struct baleen_rule_store_statement *entry = find(state, sql);
-
-	if (entry && entry->statement) {
-		*statement = entry->statement;
-		entry->statement = NULL;
-		return 0;
-	}
-	if (sqlite3_prepare_v3(state->db, sql, -1, SQLITE_PREPARE_PERSISTENT, statement, NULL))
-		return baleen_sql_fail(state, error);
-	return 0;
-}
-
-/* A second one of the same text, of a walk inside a walk, is not kept. */
-static void give_back(const struct baleen_rule_store *state, const char *sql,
-		      sqlite3_stmt *statement)
-{
-	struct baleen_rule_store_statement *entry = find(state, sql);
-
-	if (!entry || entry->statement) {
-		sqlite3_finalize(statement);
-		return;
-	}
-	sqlite3_reset(statement);
-	sqlite3_clear_bindings(statement);
-	entry->sql = sql;
-	entry->statement = statement;
-}
-
-static int bind_value(sqlite3_stmt *statement, int i, const struct baleen_sql_value *value)
-{
-	switch (value->type) {
-	case SQLITE_INTEGER: return sqlite3_bind_int64(statement, i, value->number);
-	case SQLITE_FLOAT: return sqlite3_bind_double(statement, i, value->real);
-	case SQLITE_TEXT:
-		return sqlite3_bind_text(statement, i, value->bytes, value->n_bytes, SQLITE_STATIC);
-	case SQLITE_BLOB:
-		return sqlite3_bind_blob(statement, i, value->bytes, value->n_bytes, SQLITE_STATIC);
-	default: return sqlite3_bind_null(statement, i);
-	}
-}
-
-struct baleen_sql_rows baleen_sql_ask(const struct baleen_rule_store *state, const char *sql,
-				      struct baleen_error *error,
-				      const struct baleen_sql_value *value, size_t n_values)
-{
-	struct baleen_sql_rows rows = { .state = state, .sql = sql, .error = error };
-
-	rows.ret = prepare(state, sql, &rows.row, error);
-	for (size_t i = 0; i < n_values && !rows.ret; i++)
-		if (bind_value(rows.row, i + 1, &value[i]))
-			rows.ret = baleen_sql_fail(state, error);
-	return rows;
-}
-
-bool baleen_sql_next(struct baleen_sql_rows *rows)
-{
-	int step = rows->ret ? SQLITE_DONE : sqlite3_step(rows->row);
-
-	if (step != SQLITE_ROW && step != SQLITE_DONE)
-		rows->ret = baleen_sql_fail(rows->state, rows->error);
-	return step == SQLITE_ROW;
-}
-
-int baleen_sql_end(struct baleen_sql_rows *rows)
-{
-	if (rows->row)
-		give_back(rows->state, rows->sql, rows->row);
-	return rows->ret;
-}
-
-int baleen_sql_do(const struct baleen_rule_store *state, const char *sql, u64 *number,
-		  struct baleen_error *error, const struct baleen_sql_value *value, size_t n_values)
-{
-	struct baleen_sql_rows rows = baleen_sql_ask(state, sql, error, value, n_values);
-	bool is_there = baleen_sql_next(&rows);
-	u64 first = is_there ? sqlite3_column_int64(rows.row, 0) : 0;
-	int err = baleen_sql_end(&rows);
-
-	if (!err && number)
-		*number = first;
-	return err ? err : is_there;
-}
-
-bool baleen_sql_column(sqlite3_stmt *statement, int column, char *text, size_t n_bytes)
-{
-	const void *found = sqlite3_column_text(statement, column);
-	size_t n = sqlite3_column_bytes(statement, column);
-
-	if (n >= n_bytes || (n && memchr(found, '\0', n)))
-		return false;
-	if (n)
-		memcpy(text, found, n);
-	text[n] = '\0';
-	return true;
-}
-
-int baleen_sql_begin_reading(const struct baleen_rule_store *state, bool *is_first,
-			     struct baleen_error *error)
-{
-	*is_first = sqlite3_get_autocommit(state->db);
-	return *is_first ? baleen_sql_do(state, "BEGIN", NULL, error, NULL, 0) : 0;
-}
-
-void baleen_sql_end_reading(const struct baleen_rule_store *state, bool is_first)
-{
-	if (is_first && !sqlite3_get_autocommit(state->db))
-		baleen_sql_do(state, "COMMIT", NULL, NULL, NULL, 0);
 }

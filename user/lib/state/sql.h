@@ -71,27 +71,50 @@ static inline struct baleen_sql_value baleen_sql_text(const char *text)
 			sizeof(struct baleen_sql_value)
 
 /**
- * baleen_sql_check_files() - are the files of a database Baleen's own?
- * @path: path of the database
- * @error: filled in on failure
+ * baleen_sql_write() - write the state of a device to a file that waits for the name of its own
+ * @state: opened, without a transaction
+ * @error: filled in on failure: the state is what its own file has then
  *
- * SQLite would wait for a FIFO, and write through a link.
- *
- * Return: 0, also when there are none; -EINVAL or -EPERM as baleen_input_open().
+ * Return: 0 or a negative errno.
  */
-int baleen_sql_check_files(const char *path, struct baleen_error *error);
+int baleen_sql_write(struct baleen_rule_store *state, struct baleen_error *error);
+
+/**
+ * baleen_sql_name() - give what was written the name
+ * @state: baleen_sql_write() has succeeded
+ * @error: filled in on failure: the state is what its own file has then
+ *
+ * Return: 0 or a negative errno.
+ */
+int baleen_sql_name(struct baleen_rule_store *state, struct baleen_error *error);
+
+/**
+ * baleen_sql_drop() - leave what was written, if anything is: the state is what its own file has
+ * @state: opened
+ */
+void baleen_sql_drop(struct baleen_rule_store *state);
 
 /**
  * baleen_sql_open() - open a database
- * @state: path and is_kept are set; db and statements are filled in
+ * @state: path, is_kept and file are set; db and statements are filled in
  * @error: filled in on failure
  *
- * Readers open it as writers do, since they may become writers; where its disk is only for reading
+ * The state of a device is read as a whole, and is what it was then until it is saved. Of others
+ * readers open it as writers do, since they may become writers; where its disk is only for reading
  * it is only read.
  *
  * Return: 0 or a negative errno.
  */
 int baleen_sql_open(struct baleen_rule_store *state, struct baleen_error *error);
+
+/**
+ * baleen_sql_open_memory() - open a database that ends with this
+ * @state: as for baleen_sql_open()
+ * @error: filled in on failure
+ *
+ * Return: 0 or a negative errno.
+ */
+int baleen_sql_open_memory(struct baleen_rule_store *state, struct baleen_error *error);
 
 /**
  * baleen_sql_begin_reading() - let what is read from here on be of one commit
@@ -112,7 +135,7 @@ int baleen_sql_begin_reading(const struct baleen_rule_store *state, bool *is_fir
 void baleen_sql_end_reading(const struct baleen_rule_store *state, bool is_first);
 
 /**
- * baleen_sql_close() - close it, if it is open
+ * baleen_sql_close() - close it and its book, if they are open
  * @state: without a database afterwards
  */
 void baleen_sql_close(struct baleen_rule_store *state);

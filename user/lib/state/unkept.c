@@ -39,7 +39,7 @@ bool baleen_unkept_find(struct baleen_rule_store *state)
 	return state->unkept[0];
 }
 
-void baleen_unkept_forget(struct baleen_rule_store *state)
+static void forget(struct baleen_rule_store *state)
 {
 	if (baleen_unkept_find(state))
 		baleen_rule_store_remove_whole(state->unkept);
@@ -130,7 +130,7 @@ bool baleen_unkept_has_room(const struct baleen_rule_store *state)
 
 static int write_to_disk(const struct baleen_rule_store *state)
 {
-	struct baleen_rule_store disk = { .is_kept = true, .lock_fd = -1 };
+	struct baleen_rule_store disk = { .is_kept = true, .lock_fd = -1, .file = state->file };
 	int err;
 
 	strcpy(disk.path, state->path);
@@ -147,6 +147,6 @@ int baleen_unkept_keep(struct baleen_rule_store *state, struct baleen_error *err
 	if (!baleen_unkept_has_room(state) || write_to_disk(state))
 		return 0;
 	baleen_sql_close(state);
-	baleen_unkept_forget(state);
+	forget(state);
 	return baleen_sql_open(state, error);
 }

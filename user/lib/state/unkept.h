@@ -52,12 +52,6 @@ bool baleen_unkept_has_room(const struct baleen_rule_store *state);
 int baleen_unkept_keep(struct baleen_rule_store *state, struct baleen_error *error);
 
 /**
- * baleen_unkept_forget() - there is none for this directory
- * @state: with a path
- */
-void baleen_unkept_forget(struct baleen_rule_store *state);
-
-/**
  * baleen_unkept_why() - why is a state not kept?
  * @state: opened
  *

@@ -138,27 +138,40 @@ int baleen_output_open(struct baleen_output *output, const char *path, enum bale
 	return err;
 }
 
-/* Always the same name, so that the next writer removes what a killed one left. -EAGAIN when
- * another writer came in between: a file that has lost its only name cannot be given another.
- */
-static int name_unnamed(const struct baleen_output *output)
+/* Always the same name, so that the next writer removes what a killed one left. */
+static int link_beside(struct baleen_output *output)
 {
 	const struct baleen_place *place = &output->place;
-	char proc[64], beside[NAME_MAX + 1];
-	int err;
+	char proc[64];
 
+	if (output->beside[0])
+		return 0;
 	snprintf(proc, sizeof(proc), "/proc/self/fd/%d", output->fd);
-	name_beside(place, "", beside);
-	unlinkat(place->parent, beside, 0);
-	if (linkat(AT_FDCWD, proc, place->parent, beside, AT_SYMLINK_FOLLOW))
-		return errno == EEXIST ? -EAGAIN : -errno;
-	if (!renameat(place->parent, beside, place->parent, place->name))
+	name_beside(place, "", output->beside);
+	unlinkat(place->parent, output->beside, 0);
+	if (!linkat(AT_FDCWD, proc, place->parent, output->beside, AT_SYMLINK_FOLLOW))
+		return 0;
+	output->beside[0] = '\0';
+	return -errno;
+}
+
+/* -EAGAIN when another writer came in between: a file that has lost its only name cannot be given
+ * another.
+ */
+static int name_unnamed(struct baleen_output *output)
+{
+	const struct baleen_place *place = &output->place;
+	int err = link_beside(output);
+
+	if (err)
+		return err == -EEXIST ? -EAGAIN : err;
+	if (!renameat(place->parent, output->beside, place->parent, place->name))
 		return 0;
 	err = -errno;
-	if (err == -ENOENT)
-		return -EAGAIN;
-	unlinkat(place->parent, beside, 0);
-	return err;
+	if (err != -ENOENT)
+		unlinkat(place->parent, output->beside, 0);
+	output->beside[0] = '\0';
+	return err == -ENOENT ? -EAGAIN : err;
 }
 
 static int sync_parent(const struct baleen_place *place)
@@ -189,6 +202,42 @@ int baleen_output_name(struct baleen_output *output)
 		return err;
 	output->beside[0] = '\0';
 	return sync_parent(place);
+}
+
+static int exchange(const struct baleen_output *output)
+{
+	const struct baleen_place *place = &output->place;
+
+	return renameat2(place->parent, output->beside, place->parent, place->name,
+			 RENAME_EXCHANGE) ?
+		       -errno :
+		       0;
+}
+
+int baleen_output_swap(struct baleen_output *output)
+{
+	const struct baleen_place *place = &output->place;
+	int err;
+
+	if (output->is_in_place || !place->is_there)
+		return baleen_output_name(output);
+	if (fchmod(output->fd, output->mode) || fsync(output->fd))
+		return -errno;
+	err = link_beside(output);
+	if (!err)
+		err = exchange(output);
+	if (err == -EINVAL || err == -ENOSYS)
+		return baleen_output_name(output);
+	if (!err) {
+		err = sync_parent(place);
+		if (err)
+			exchange(output);
+	}
+	if (err)
+		return err;
+	unlinkat(place->parent, output->beside, 0);
+	output->beside[0] = '\0';
+	return 0;
 }
 
 void baleen_output_drop(struct baleen_output *output)

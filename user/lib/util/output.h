@@ -65,6 +65,15 @@ int baleen_output_open(struct baleen_output *output, const char *path, enum bale
 int baleen_output_name(struct baleen_output *output);
 
 /**
+ * baleen_output_swap() - baleen_output_name() of a file that has no other writer
+ * @output: open, and stays so
+ *
+ * Return: 0 or a negative errno; then what was there before is there, as far as the file system can
+ * exchange names.
+ */
+int baleen_output_swap(struct baleen_output *output);
+
+/**
  * baleen_output_drop() - end, without the file unless it has its name
  * @output: open, named or not
  */

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Entries whose rule is not there. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "state/book.h"
+#include "state/journal.h"
+#include "state/parked.h"
+#include "state/rule_store_each.h"
+#include "state/sql.h"
+#include "util/array.h"
+
+/* --- scopes ---------------------------------------------------------------- */
+
+void baleen_scopes_free(struct baleen_scopes *scopes)
+{
+	free(scopes->scope);
+	*scopes = (struct baleen_scopes){ 0 };
+}
+
+const char *baleen_scopes_split(const struct baleen_scope *scope, char *device)
+{
+	const char *colon = strrchr(scope->name, ':') ?: scope->name;
+
+	snprintf(device, BALEEN_POINT_BYTES, "%.*s", (int)(colon - scope->name), scope->name);
+	return colon + 1;
+}
+
+static int add(struct baleen_scopes *scopes, const struct baleen_scope *scope,
+	       struct baleen_error *error)
+{
+	if (baleen_array_add(&scopes->scope, scopes->n))
+		return baleen_no_memory(error);
+	scopes->scope[scopes->n++] = *scope;
+	return 0;
+}
+
+/* @ended_ms: those with an entry that has ended by then alone; 0 for all */
+static int find_scopes(const struct baleen_rule_store *book, u64 ended_ms,
+		       struct baleen_scopes *scopes, struct baleen_error *error)
+{
+	static const char sql[] =
+		"SELECT name FROM scope WHERE EXISTS"
+		" (SELECT 1 FROM single WHERE single.scope = scope.id AND"
+		" (?1 = 0 OR (expires_ms > 0 AND expires_ms <= ?1))) ORDER BY name";
+	struct baleen_sql_rows rows =
+		baleen_sql_ask(book->book, sql, error,
+			       BALEEN_SQL_VALUES(baleen_sql_number(ended_ms)));
+	struct baleen_scopes found = { 0 };
+	struct baleen_scope scope;
+	int err;
+
+	while (baleen_sql_next(&rows))
+		rows.ret = baleen_sql_column(rows.row, 0, scope.name, sizeof(scope.name)) ?
+				   add(&found, &scope, error) :
+				   baleen_sql_damaged(book->book, "a scope that cannot be", error);
+	err = baleen_sql_end(&rows);
+	if (err)
+		baleen_scopes_free(&found);
+	else
+		*scopes = found;
+	return err;
+}
+
+int baleen_scopes_with_entries(const struct baleen_rule_store *book, struct baleen_scopes *scopes,
+			       struct baleen_error *error)
+{
+	return find_scopes(book, 0, scopes, error);
+}
+
+/* --- which have no rule ------------------------------------------------------ */
+
+/**
+ * struct search - on the way to scopes without a rule
+ * @left: those that no device so far has a rule for
+ * @error: the caller's
+ */
+struct search {
+	struct baleen_scopes left;
+	struct baleen_error *error;
+};
+
+static bool is_of_device(const struct baleen_scope *scope, const char *device)
+{
+	size_t length = strlen(device);
+
+	return !strncmp(scope->name, device, length) && scope->name[length] == ':' &&
+	       !strchr(scope->name + length + 1, ':');
+}
+
+/* @rules: NULL when they cannot be read */
+static bool has_rule(const struct baleen_scope *scope, const struct baleen_stored_rules *rules)
+{
+	char device[BALEEN_POINT_BYTES];
+
+	return !rules ||
+	       baleen_rule_store_find_rule(rules, baleen_scopes_split(scope, device)) >= 0;
+}
+
+static int look_at_device(struct baleen_rule_store_found *found, void *data)
+{
+	struct search *search = data;
+	struct baleen_stored_rules rules;
+	bool is_readable =
+		!found->err && !baleen_rule_store_get_rules(&found->state, &rules, &found->error);
+	const char *device = is_readable ? found->state.scope : found->device;
+	size_t n = 0;
+
+	for (size_t i = 0; i < search->left.n; i++) {
+		const struct baleen_scope *scope = &search->left.scope[i];
+
+		if (!is_of_device(scope, device) || !has_rule(scope, is_readable ? &rules : NULL))
+			search->left.scope[n++] = *scope;
+	}
+	search->left.n = n;
+	return 0;
+}
+
+static int find_parked(const struct baleen_rule_store *book, u64 ended_ms,
+		       struct baleen_scopes *scopes, struct baleen_error *error)
+{
+	struct search search = { .error = error };
+	int err = find_scopes(book, ended_ms, &search.left, error);
+
+	if (!err && search.left.n)
+		err = baleen_rule_store_each(look_at_device, &search, error);
+	if (err)
+		baleen_scopes_free(&search.left);
+	else
+		*scopes = search.left;
+	return err;
+}
+
+/* --- taken back ---------------------------------------------------------------- */
+
+static int remove_key(struct baleen_rule_store *book, const struct baleen_scopes *parked,
+		      const struct baleen_rule_entry *entry, struct baleen_scopes *taken,
+		      struct baleen_error *error)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < parked->n && !err; i++) {
+		const char *rule = baleen_scopes_split(&parked->scope[i], book->scope);
+		u64 n = 0;
+
+		err = baleen_rule_entries_remove(book, rule, entry,
+						 *entry->origin ? entry->origin : NULL, &n, error);
+		if (!err && n)
+			err = add(taken, &parked->scope[i], error);
+	}
+	return err;
+}
+
+static int remove_parked(struct baleen_rule_store *book, const struct baleen_rule_entry *entry,
+			 struct baleen_scopes *taken, struct baleen_error *error)
+{
+	struct baleen_scopes parked;
+	int err = find_parked(book, 0, &parked, error);
+
+	if (err || !parked.n)
+		return err;
+	err = baleen_book_begin(book, error);
+	if (!err) {
+		err = remove_key(book, &parked, entry, taken, error);
+		if (!err && taken->n)
+			err = baleen_book_commit(book, error);
+		else
+			baleen_book_rollback(book);
+	}
+	baleen_scopes_free(&parked);
+	return err;
+}
+
+int baleen_parked_remove(const struct baleen_rule_entry *entry, struct baleen_scopes *taken,
+			 struct baleen_error *error)
+{
+	struct baleen_scopes found = { 0 };
+	struct baleen_rule_store book;
+	int err = baleen_book_open(&book, error);
+
+	if (err)
+		return err;
+	err = remove_parked(&book, entry, &found, error);
+	baleen_book_close(&book);
+	if (err)
+		baleen_scopes_free(&found);
+	else
+		*taken = found;
+	return err;
+}
+
+/* --- ended --------------------------------------------------------------------- */
+
+static int end_scope(const struct baleen_rule_store *book, const struct baleen_scope *scope,
+		     u64 now_ms, struct baleen_error *error)
+{
+	return baleen_journal_remove(
+		book, BALEEN_JOURNAL_EXPIRE,
+		BALEEN_JOURNAL_ENTRIES("expires_ms > 0 AND expires_ms <= ?2 AND"
+				       " scope = (SELECT id FROM scope WHERE name = ?1)"),
+		error, BALEEN_SQL_VALUES(baleen_sql_text(scope->name), baleen_sql_number(now_ms)));
+}
+
+int baleen_parked_expire(const struct baleen_rule_store *book, u64 now_ms,
+			 struct baleen_error *error)
+{
+	struct baleen_scopes parked;
+	int err = find_parked(book, now_ms, &parked, error);
+
+	if (err || !parked.n)
+		return err;
+	err = baleen_book_begin(book, error);
+	if (!err) {
+		for (size_t i = 0; i < parked.n && !err; i++)
+			err = end_scope(book, &parked.scope[i], now_ms, error);
+		if (!err)
+			err = baleen_book_commit(book, error);
+		else
+			baleen_book_rollback(book);
+	}
+	baleen_scopes_free(&parked);
+	return err;
+}

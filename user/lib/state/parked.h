@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Parked entries: those of the book whose rule is not there. They are in force again with a rule
+ * of that name, unless somebody takes them back before.
+ */
+#ifndef BALEEN_PARKED_H
+#define BALEEN_PARKED_H
+
+#include "state/entries.h"
+#include "state/scope.h"
+
+/**
+ * struct baleen_scopes - names of scopes, in order
+ * @scope: the scopes
+ * @n: how many
+ */
+struct baleen_scopes {
+	struct baleen_scope *scope;
+	size_t n;
+};
+
+/**
+ * baleen_scopes_free() - free the names
+ * @scopes: filled in, or all zeros
+ */
+void baleen_scopes_free(struct baleen_scopes *scopes);
+
+/**
+ * baleen_scopes_split() - the device and the rule of a scope
+ * @scope: DEV:RULE
+ * @device: filled in, of BALEEN_POINT_BYTES
+ *
+ * Return: the name of the rule, in @scope.
+ */
+const char *baleen_scopes_split(const struct baleen_scope *scope, char *device);
+
+/**
+ * baleen_scopes_with_entries() - the scopes of this network namespace that have entries
+ * @book: of baleen_book_open()
+ * @scopes: filled in; free with baleen_scopes_free()
+ * @error: filled in on failure
+ *
+ * Return: 0 or a negative errno.
+ */
+int baleen_scopes_with_entries(const struct baleen_rule_store *book, struct baleen_scopes *scopes,
+			       struct baleen_error *error);
+
+/**
+ * baleen_parked_remove() - take a key out of the entries that are parked
+ * @entry: its key, is_exception and origin; an empty origin is any
+ * @taken: filled in: the scopes that had it; free with baleen_scopes_free()
+ * @error: filled in on failure
+ *
+ * The rules of a device whose state cannot be read may be there.
+ *
+ * Return: 0 or a negative errno.
+ */
+int baleen_parked_remove(const struct baleen_rule_entry *entry, struct baleen_scopes *taken,
+			 struct baleen_error *error);
+
+/**
+ * baleen_parked_expire() - forget entries that are parked and whose time has come
+ * @book: of baleen_book_open()
+ * @now_ms: until when
+ * @error: filled in on failure
+ *
+ * Entries of a rule that is there end with baleen_rule_entries_expire().
+ *
+ * Return: 0 or a negative errno.
+ */
+int baleen_parked_expire(const struct baleen_rule_store *book, u64 now_ms,
+			 struct baleen_error *error);
+
+#endif /* BALEEN_PARKED_H */
