@@ -102,6 +102,20 @@ reboot_of
 check "at boot" baleen restore --boot veth-b
 are_there "after a boot"
 
+# A package of before that came back reads neither the book nor what it does not know.
+sqlite3 "$BOOK" "PRAGMA user_version = 99"
+reboot_of
+expect "at boot, with the book of a newer release" 1 "veth-b: attached, native, 1 rule" \
+	"baleen: veth-b: its single entries are not in force: $(dirname "$BOOK")/book.db: made by a newer release of Baleen" \
+	baleen restore --boot veth-b
+is "lists are in force" "$(dropped 20.1.1.1 192.0.2.1)" DP
+check_status "a ban" 1 baleen ban 192.0.2.8
+is "is refused for that" "$(grep -c 'newer release' "$TMP/err")" 1
+sqlite3 "$BOOK" "PRAGMA user_version = 1"
+check "with the release that can read it" baleen ban 192.0.2.8
+is "all are in force again" "$(dropped 20.1.1.1 192.0.2.1 192.0.2.8)" DDD
+check "taken back" baleen unban 192.0.2.8
+
 # --- parked ---
 
 parked() { baleen list -j | jq -r '.[] | select(.parked) | "\(.device):\(.rule) \(.entry)"' | sort | paste -sd ,; }
@@ -130,6 +144,49 @@ stop_baleend
 is "and is in the book no more" "$(parked)" "veth-b:jail 192.0.2.1,veth-b:jail 198.51.100.0/24"
 conf "rule jail drop" " bans" " feed $TMP/list"
 check_status "the rule comes back" 3 baleen apply
+
+# --- parked: for keys of other fields ---
+
+# web KEY: the rule has such keys
+web() { conf "rule jail drop" " bans" " feed $TMP/list" "rule web drop" " key $1"; check_status "keys are $1" 3 baleen apply; }
+in_web() { baleen match veth-b:web "$@" >/dev/null && echo in || echo out; }
+# end_soon KEY: its time has come
+end_soon() { sqlite3 "$BOOK" "UPDATE single SET expires_ms = 1000 WHERE reason = '$1'"; }
+web src,dport
+check "an entry" baleen add veth-b:web 192.0.2.50,80 --ttl 1h --reason by-source
+is "is in force" "$(in_web 192.0.2.50,80)" in
+web dst,dport
+is "it waits for its key" "$(in_web 192.0.2.50,80) $(parked)" "out veth-b:web 192.0.2.50,80"
+check "the same by destination" baleen add veth-b:web 192.0.2.50,80 --reason by-destination
+is "is another" "$(in_web 192.0.2.50,80) $(baleen list -j veth-b:web | jq -c '[.[] | [.reason, .parked // false]]')" \
+	'in [["by-source",true],["by-destination",false]]'
+check "which goes alone" baleen del veth-b:web 192.0.2.50,80
+is "and leaves the one that waits" "$(in_web 192.0.2.50,80) $(parked)" "out veth-b:web 192.0.2.50,80"
+web src,dport
+is "with its key it is in force again" "$(in_web 192.0.2.50,80) $(parked)" "in "
+web src
+end_soon by-source
+check "where the key is another" baleen add veth-b:web 192.0.2.60 --ttl 1h --origin soc --reason by-address
+is "it ends" "$(baleen list -j veth-b:web | jq -r '.[].entry')" 192.0.2.60
+web src,dport
+end_soon by-address
+check "and an address" baleen add veth-b:web 192.0.2.61,80
+is "too" "$(baleen list -j veth-b:web | jq -r '.[].entry')" 192.0.2.61,80
+web src
+check "some" baleen add veth-b:web 192.0.2.62 192.0.2.63/31 2001:db8:1::7
+check "others" baleen add veth-b:web 192.0.2.64 192.0.2.65 --origin soc
+conf "rule jail drop" " bans" " feed $TMP/list"
+check_status "the rule goes" 3 baleen apply
+expect "del: of another origin" 1 "" \
+	"baleen: veth-b:web: no entry 192.0.2.64 of origin 'manual': nothing changed (--exist does not mind)" \
+	baleen del veth-b:web 192.0.2.62 192.0.2.64
+prints "del takes them where they are parked" "veth-b:web: 3 deleted; parked: the rule is not there" \
+	baleen del veth-b:web 192.0.2.62 2001:db8:1::7 192.0.2.61,80
+prints "and so does flush" "veth-b:web: 2 deleted" baleen flush veth-b:web --origin soc
+is "the rest stays" "$(parked)" "veth-b:web 192.0.2.62/31"
+prints "flush of all" "veth-b:web: 1 deleted" baleen flush veth-b:web --all
+check_status "then there is no such rule" 1 baleen flush veth-b:web --all
+is "as it says" "$(<"$TMP/err")" "baleen: veth-b has no rule 'web': see 'baleen status veth-b'"
 
 # --- by hand: until the boot ---
 

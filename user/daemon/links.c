@@ -166,8 +166,8 @@ static void recall(struct daemon *daemon)
 
 /* --- restore --------------------------------------------------------------- */
 
-static int put_on(const char *device, struct baleen_attempts *attempts, bool *did,
-		  struct baleen_error *error)
+static int put_on(struct daemon *daemon, const char *device, struct baleen_attempts *attempts,
+		  bool *did, struct baleen_error *error)
 {
 	struct baleen_deploy deploy;
 	int err = baleen_deploy_open(&deploy, device, DAEMON_LOCK_MS, error);
@@ -178,6 +178,9 @@ static int put_on(const char *device, struct baleen_attempts *attempts, bool *di
 	if (deploy.state.is_kept && !deploy.has_xdp) {
 		err = baleen_deploy_restore(&deploy, attempts, error);
 		*did = !err;
+		if (!err && deploy.book_error.text[0])
+			notify(daemon, LOG_ERR, device, "its single entries are not in force: %s",
+			       deploy.book_error.text);
 	}
 	baleen_deploy_close(&deploy);
 	return err;
@@ -197,7 +200,7 @@ static bool restore_point(struct daemon *daemon, const char *device, bool is_las
 		baleen_rule_store_close(&state);
 		if (!is_kept)
 			return true;
-		err = put_on(device, &attempts, &did, &error);
+		err = put_on(daemon, device, &attempts, &did, &error);
 	}
 	if (err == -ENOENT || err == -ENODEV)
 		return true;

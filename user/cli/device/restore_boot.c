@@ -149,6 +149,9 @@ static void restore_device(struct boot *boot, u32 index)
 		fail(boot, index, error.text);
 	else
 		report(device, &deploy, was_attached, &attempts);
+	if (!err && deploy.book_error.text[0])
+		boot->result = complain("%s: its single entries are not in force: %s", device,
+					deploy.book_error.text);
 	baleen_deploy_close(&deploy);
 	boot->is_done[index] = true;
 }

@@ -221,11 +221,18 @@ int baleen_deploy_restore(struct baleen_deploy *deploy, struct baleen_attempts *
 		return 0;
 	/* Nothing that a full disk could refuse is a reason to be without a filter. */
 	baleen_book_follow_boot(&deploy->state);
-	err = baleen_rule_store_get_rules(&deploy->state, &plan.rules, error);
+	err = baleen_book_do_without(&deploy->state, &deploy->book_error);
+	if (err)
+		baleen_fail(error, -err, "%s", deploy->book_error.text);
+	else
+		err = baleen_rule_store_get_rules(&deploy->state, &plan.rules, error);
 	if (!err)
 		err = baleen_deploy_prepare(deploy, &step, error);
 	if (!err)
 		err = baleen_deploy_attach(deploy, &step, attempts, error);
+	/* Its entries come with the next command that can read them. */
+	if (!err && deploy->book_error.text[0])
+		err = baleen_rule_store_mark(&deploy->state, error);
 	/* A device that comes and goes leaves no filters behind. */
 	if (!err)
 		baleen_stale_pins_forget_name(deploy->state.device);

@@ -21,12 +21,14 @@
  * @has_xdp: the device is attached, and @xdp opened for writing
  * @xdp: the device
  * @never_error: why an edited never-drop list is not followed; empty for none
+ * @book_error: why a device came up without its single entries; empty for none
  */
 struct baleen_deploy {
 	struct baleen_rule_store state;
 	bool has_xdp;
 	struct baleen_xdp xdp;
 	struct baleen_error never_error;
+	struct baleen_error book_error;
 };
 
 /**

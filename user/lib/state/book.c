@@ -159,6 +159,12 @@ int baleen_book_read(const struct baleen_rule_store *state, struct baleen_error 
 	return err ? baleen_fail(error, -err, "%s", why.text) : 0;
 }
 
+int baleen_book_do_without(const struct baleen_rule_store *state, struct baleen_error *why)
+{
+	why->text[0] = '\0';
+	return baleen_book_read(state, why) ? open_empty(state->book, NULL) : 0;
+}
+
 int baleen_book_open(struct baleen_rule_store *state, struct baleen_error *error)
 {
 	struct baleen_rule_store opened = { .lock_fd = -1 };

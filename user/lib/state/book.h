@@ -33,6 +33,18 @@
 int baleen_book_read(const struct baleen_rule_store *state, struct baleen_error *error);
 
 /**
+ * baleen_book_do_without() - have an empty book where it cannot be read
+ * @state: opened
+ * @why: filled in with why it cannot be read; empty when it can
+ *
+ * For a device that comes up: without a filter it would drop nothing at all. Nothing can be
+ * written to such a book.
+ *
+ * Return: 0, also when it can be read; a negative errno.
+ */
+int baleen_book_do_without(const struct baleen_rule_store *state, struct baleen_error *why);
+
+/**
  * baleen_book_open() - the book without a state
  * @state: filled in: serves entries.h as a state without rules does; close with
  *         baleen_book_close()
