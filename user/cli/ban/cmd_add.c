@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* baleen add, baleen del: keys into an image, a live rule or a filter of the module, and out
- * of it.
- */
+/* baleen add, baleen del: keys of an image, a live rule or a filter of the module. */
 #include <errno.h>
 #include <string.h>
 
 #include "cli/ban/ban.h"
+#include "cli/ban/parked_entries.h"
 #include "cli/common/trace.h"
 #include "cli/open/filter_name.h"
 #include "cli/open/filter_ref.h"
@@ -354,17 +353,18 @@ static int change_state(const struct change *change, const char *device,
 	return change_entries(&entries);
 }
 
-static int complain_stateless(const struct change *change, const char *options)
+static int check_stateless(const struct change *change, struct baleen_image *head)
 {
-	struct baleen_image head;
-	int err = filter_ref_head(change->argument, &head);
+	bool is_of_entries = change->entry.is_given || change->narrow;
+	int err = filter_ref_head(change->argument, head);
 
-	if (err)
+	if (err || !is_of_entries)
 		return err;
 	return complain(
 		"%s: remembers no entries, only keys: %s for rules with a state, not for images or "
 		"'attach --no-state'",
-		change->argument, options);
+		change->argument,
+		change->entry.is_given ? "--ttl, --origin and --reason are" : "--narrow is");
 }
 
 static int run(struct change *change, int argc, char **argv)
@@ -378,16 +378,17 @@ static int run(struct change *change, int argc, char **argv)
 	err = parse(change, &argc, &argv);
 	if (err)
 		return err;
+	if (change->op == BALEEN_SET_DIFFERENCE && !change->file && !change->dry_run) {
+		err = del_parked(change->argument, argv + 1, argc - 1, &change->entry,
+				 change->exist, change->json);
+		if (err != -ENOENT)
+			return err;
+	}
 	err = entries_find(change->argument, device, &rule);
 	if (!err)
 		return change_state(change, device, &rule, argv + 1, argc - 1);
-	err = err == -ENOENT ? 0 : err;
-	if (!err && change->entry.is_given)
-		return complain_stateless(change, "--ttl, --origin and --reason are");
-	if (!err && change->narrow)
-		return complain_stateless(change, "--narrow is");
-	if (!err)
-		err = filter_ref_head(change->argument, &head);
+	if (err == -ENOENT)
+		err = check_stateless(change, &head);
 	if (!err) {
 		change->list.key_spec = head.key_spec;
 		change->list.keeps_copies = head.flags & BALEEN_FLAG_COPIES;

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "cli/ban/describe_entry.h"
-#include "cli/ban/unban_parked.h"
+#include "cli/ban/parked_entries.h"
 #include "cli/ban/ban.h"
 #include "cli/open/session.h"
 #include "deploy/bans.h"

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* baleen flush: forget all single entries of an origin. */
 
-#include "cli/open/entries.h"
+#include "cli/ban/parked_entries.h"
 #include "cli/open/filter_name.h"
 #include "net/device.h"
+#include "state/book.h"
 
 struct flush {
 	const char *target;
@@ -56,6 +57,36 @@ static int flush_rule(const struct flush *flush, const char *device, const char 
 	return err;
 }
 
+static int flush_book(struct baleen_rule_store *book, const char *rule, const char *origin, u64 *n,
+		      struct baleen_error *error)
+{
+	int err = baleen_book_begin(book, error);
+
+	if (err)
+		return err;
+	err = baleen_rule_entries_flush(book, rule, origin, n, error);
+	if (!err)
+		return baleen_book_commit(book, error);
+	baleen_book_rollback(book);
+	return err;
+}
+
+/* 0 when they are parked, and go; -ENOENT when they are not. */
+static int flush_parked(const struct flush *flush)
+{
+	struct baleen_batch batch = { .in_place = true };
+	struct baleen_rule_store book;
+	struct baleen_error error;
+	const char *rule;
+	int err = open_parked(flush->target, &book, &rule);
+
+	if (err <= 0)
+		return err ? EXIT_FAILED : -ENOENT;
+	err = flush_book(&book, rule, flush->origin, &batch.n_flushed, &error);
+	baleen_book_close(&book);
+	return err ? complain("%s", error.text) : report(flush, &batch);
+}
+
 static int run(int argc, char **argv)
 {
 	struct flush flush = { .wait_ms = BALEEN_LOCK_TIMEOUT_MS };
@@ -71,6 +102,9 @@ static int run(int argc, char **argv)
 		return complain_usage(&flush_command, "'%s' is not DEV:RULE", flush.target);
 	if (baleen_device_privileges(&error))
 		return complain("%s", error.text);
+	err = flush_parked(&flush);
+	if (err != -ENOENT)
+		return err;
 	if (entries_rule(device, rule, &found))
 		return EXIT_FAILED;
 	return flush_rule(&flush, device, rule);
@@ -88,7 +122,7 @@ const struct command flush_command = {
 	.name = "flush",
 	.synopsis = "DEV:RULE --origin NAME|--all [--wait SECONDS] [-j]",
 	.help = "Deletes all single entries of an origin from a rule, in one step. What lists and other\n"
-		"origins hold stays in force.\n",
+		"origins hold stays in force. Those of a rule that is not there are deleted, too.\n",
 	.options = options,
 	.asks = { 1, 1, "one DEV:RULE is asked for" },
 	.run = run,

@@ -131,8 +131,7 @@ static bool is_asked_for(const struct list *list, const struct baleen_rule_entry
 
 static bool is_parked(const struct list *list, const struct baleen_rule_entry *entry)
 {
-	return !list->in || baleen_spec_is_address(list->in->key_spec) !=
-				    baleen_entry_key_is_addresses(&entry->key);
+	return !list->in || !baleen_entry_key_is_of(&entry->key, list->in->key_spec);
 }
 
 /* The part of an entry that is not in force; NULL when all of it is. */

@@ -38,6 +38,8 @@ int baleen_deploy_rows_touch(struct baleen_deploy_rows *rows, const struct balee
 {
 	struct baleen_widen_prefix prefix;
 
+	if (!baleen_entry_key_is_of(&entry->key, baleen_deploy_rows_rule(rows)->key_spec))
+		return 0;
 	if (baleen_widen_prefix(baleen_deploy_rows_rule(rows), entry, &prefix)) {
 		if (baleen_array_add(&rows->prefix, rows->n_prefixes))
 			return baleen_no_memory(rows->error);

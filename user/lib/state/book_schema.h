@@ -11,7 +11,7 @@
 #define BALEEN_BOOK_SCHEMA 1
 
 /* A single entry is found by its address: `first` is 4 and the IPv4 address, 6 and
- * the IPv6 address, or a key of several fields as text; `last` is the same of the
+ * the IPv6 address, or which fields a key has and these as text; `last` is the same of the
  * last address, and empty for one address alone. So IPv4 sorts before IPv6, and a
  * prefix is one look. `length` tells which looks are worth it: the length of an
  * IPv4 prefix, 1000 more of an IPv6 prefix, -1 of a range, none of what is alone.

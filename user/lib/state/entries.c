@@ -359,7 +359,6 @@ struct lists {
 	struct baleen_entry_lists made;
 };
 
-/* An entry of a rule of this name whose keys had other fields waits for another such. */
 static int add_to_list(struct lists *lists, struct baleen_list *list,
 		       const struct baleen_rule_entry *entry, bool is_exception)
 {
@@ -374,6 +373,8 @@ static int add_to_lists(const struct baleen_rule_entry *entry, void *data)
 	struct lists *lists = data;
 	int err = 0;
 
+	if (!baleen_entry_key_is_of(&entry->key, lists->made.exceptions.key_spec))
+		return 0;
 	for (u32 yields = 0; yields < BALEEN_N_YIELDS && !err; yields++)
 		if (entry->is_exception || yields == entry->yields)
 			err = add_to_list(lists, &lists->made.keys[yields], entry,

@@ -209,6 +209,7 @@ static int collect_fields(struct search *search)
 	if (err || !is_there)
 		return err;
 	baleen_key_format(search->key, key_spec, key.fields);
+	key.key_spec = key_spec;
 	baleen_entry_bytes_of(&key, &alone);
 	return collect_exactly(search, &alone, 0);
 }

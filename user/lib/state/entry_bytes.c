@@ -4,9 +4,10 @@
 
 #include "state/entry_bytes.h"
 
-/* No text begins so. */
+/* The first byte tells what follows. */
 #define FAMILY_IP4 4
 #define FAMILY_IP6 6
+#define FIELDS 0x80
 #define IP4_BYTES 5
 #define IP6_BYTES 17
 
@@ -35,7 +36,7 @@ static bool read_address(const u8 *bytes, size_t n, bool *is_ip6, struct baleen_
 		*address = baleen_span_of_ip4(baleen_be32(ip4_be)).first;
 		return true;
 	}
-	if (n != IP6_BYTES || bytes[0] != FAMILY_IP6)
+	if (!*is_ip6 || bytes[0] != FAMILY_IP6)
 		return false;
 	memcpy(&hi_be, bytes + 1, 8);
 	memcpy(&lo_be, bytes + 9, 8);
@@ -70,9 +71,21 @@ void baleen_entry_bytes_of(const struct baleen_entry_key *key, struct baleen_ent
 		return;
 	}
 	bytes->length = BALEEN_RULE_ENTRY_ALONE;
-	bytes->n_first = strlen(key->fields);
-	memcpy(bytes->first, key->fields, bytes->n_first);
+	bytes->first[0] = FIELDS | key->key_spec;
+	bytes->n_first = 1 + strlen(key->fields);
+	memcpy(bytes->first + 1, key->fields, bytes->n_first - 1);
 	bytes->n_last = 0;
+}
+
+static bool read_fields(const u8 *bytes, size_t n, struct baleen_entry_key *key)
+{
+	struct baleen_entry_key made = { .key_spec = bytes[0] & ~FIELDS };
+
+	if (n < 2 || n > sizeof(made.fields) || memchr(bytes, '\0', n))
+		return false;
+	memcpy(made.fields, bytes + 1, n - 1);
+	*key = made;
+	return true;
 }
 
 bool baleen_entry_bytes_read(const u8 *first, size_t n_first, const u8 *last, size_t n_last,
@@ -81,23 +94,14 @@ bool baleen_entry_bytes_read(const u8 *first, size_t n_first, const u8 *last, si
 	struct baleen_span span;
 	bool is_ip6;
 
-	if (!n_first)
-		return false;
-	if (first[0] != FAMILY_IP4 && first[0] != FAMILY_IP6) {
-		if (n_first >= sizeof(key->fields) || n_last || memchr(first, '\0', n_first))
-			return false;
-		key->span = (struct baleen_span){ 0 };
-		memcpy(key->fields, first, n_first);
-		key->fields[n_first] = '\0';
-		return true;
-	}
+	if (n_first && first[0] & FIELDS)
+		return !n_last && read_fields(first, n_first, key);
 	if (!read_address(first, n_first, &span.is_ip6, &span.first))
 		return false;
 	span.last = span.first;
 	if (n_last && (!read_address(last, n_last, &is_ip6, &span.last) || is_ip6 != span.is_ip6 ||
 		       baleen_ip6_compare(span.first, span.last) >= 0))
 		return false;
-	key->span = span;
-	key->fields[0] = '\0';
+	*key = (struct baleen_entry_key){ .span = span };
 	return true;
 }

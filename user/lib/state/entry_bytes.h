@@ -17,7 +17,8 @@
  * struct baleen_entry_bytes - a key, or all keys of a prefix or range
  * @length: length of a prefix, BALEEN_RULE_ENTRY_IP6 more for IPv6; BALEEN_RULE_ENTRY_RANGE;
  *          BALEEN_RULE_ENTRY_ALONE
- * @first: the lowest: the family, 4 or 6, and the address; several fields as text
+ * @first: the lowest: the family, 4 or 6, and the address; or which fields, 128 more than their
+ *         enum baleen_key_spec, and these as text
  * @n_first: bytes of it
  * @last: the highest
  * @n_last: bytes of it; 0 for a key alone

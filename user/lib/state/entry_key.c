@@ -70,6 +70,8 @@ int baleen_entry_key_compare(const struct baleen_entry_key *a, const struct bale
 {
 	int order = strcmp(a->fields, b->fields);
 
+	if (!order && !baleen_entry_key_is_addresses(a))
+		order = (int)a->key_spec - (int)b->key_spec;
 	if (!order)
 		order = a->span.is_ip6 - b->span.is_ip6;
 	if (!order)
@@ -144,6 +146,7 @@ static int fields_parse(const char *text, u32 key_spec, struct baleen_entry_key 
 	if (baleen_key_parse(text, strlen(text), key_spec, &fields, reason))
 		return -EINVAL;
 	baleen_key_format(&fields, key_spec, key->fields);
+	key->key_spec = key_spec;
 	return 0;
 }
 

@@ -25,10 +25,12 @@
  * @span: its addresses, of a rule whose keys are addresses
  * @fields: of a key of several fields its text in the shortest form, such as
  *          tcp,192.0.2.1,198.51.100.7,40000,443; empty for addresses
+ * @key_spec: enum baleen_key_spec of @fields, which might be those of another key, too
  */
 struct baleen_entry_key {
 	struct baleen_span span;
 	char fields[BALEEN_KEY_TEXT];
+	u32 key_spec;
 };
 
 /**
@@ -117,6 +119,21 @@ int baleen_rule_entry_compare(const struct baleen_rule_entry *a, const struct ba
 static inline bool baleen_entry_key_is_addresses(const struct baleen_entry_key *key)
 {
 	return !key->fields[0];
+}
+
+/**
+ * baleen_entry_key_is_of() - is it a key of such a rule?
+ * @key: the key
+ * @key_spec: enum baleen_key_spec of the rule
+ *
+ * An entry of another key waits for a rule of its name that has such keys.
+ *
+ * Return: whether it is.
+ */
+static inline bool baleen_entry_key_is_of(const struct baleen_entry_key *key, u32 key_spec)
+{
+	return baleen_entry_key_is_addresses(key) ? baleen_spec_is_address(key_spec) :
+						    key->key_spec == key_spec;
 }
 
 /**

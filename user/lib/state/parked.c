@@ -132,6 +132,32 @@ static int find_parked(const struct baleen_rule_store *book, u64 ended_ms,
 	return err;
 }
 
+int baleen_parked_open(const char *device, const char *rule, struct baleen_rule_store *book,
+		       struct baleen_error *error)
+{
+	struct baleen_stored_rules rules;
+	struct baleen_rule_store state;
+	char scope[BALEEN_POINT_BYTES];
+	int err = baleen_rule_store_open(&state, device, 0, error);
+	bool is_there = err != -ENOENT;
+
+	snprintf(scope, sizeof(scope), "%s", device);
+	if (!err) {
+		is_there = baleen_rule_store_get_rules(&state, &rules, error) ||
+			   baleen_rule_store_find_rule(&rules, rule) >= 0;
+		strcpy(scope, state.scope);
+		baleen_rule_store_close(&state);
+	}
+	err = is_there ? 0 : baleen_book_open(book, error);
+	if (err || is_there)
+		return err;
+	strcpy(book->scope, scope);
+	if (baleen_rule_entries_count(book, rule, NULL))
+		return 1;
+	baleen_book_close(book);
+	return 0;
+}
+
 /* --- taken back ---------------------------------------------------------------- */
 
 static int remove_key(struct baleen_rule_store *book, const struct baleen_scopes *parked,

@@ -46,6 +46,20 @@ int baleen_scopes_with_entries(const struct baleen_rule_store *book, struct bale
 			       struct baleen_error *error);
 
 /**
+ * baleen_parked_open() - open the book at the entries of a rule that is not there
+ * @device: its device
+ * @rule: its name
+ * @book: filled in, for functions that take a state; close with baleen_book_close()
+ * @error: filled in on failure
+ *
+ * Rules of a device whose state cannot be read may be there.
+ *
+ * Return: 1; 0 when the rule may be there, or the book has no entries of it; a negative errno.
+ */
+int baleen_parked_open(const char *device, const char *rule, struct baleen_rule_store *book,
+		       struct baleen_error *error);
+
+/**
  * baleen_parked_remove() - take a key out of the entries that are parked
  * @entry: its key, is_exception and origin; an empty origin is any
  * @taken: filled in: the scopes that had it; free with baleen_scopes_free()
