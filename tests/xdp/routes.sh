@@ -360,7 +360,12 @@ try_many()
 {
 	awk -v n="$N_MANY" 'BEGIN { for (i = 0; i < n; i++)
 		printf "45.%d.%d.%d\n", i / 32768, i / 128 % 256, 2 * (i % 128) }' >many
+	printf '45.200.0.1\n' >one-more
 	start_baleend "$B" --route-buffer 1
+	check "one before" batch add one-more
+	await "it listens" has 45.200.0.1
+	check "which goes" batch del one-more
+	await "and is followed" has_not 45.200.0.1
 	# While it sleeps nobody reads what the kernel tells.
 	kill -STOP "$baleend_pid"
 	check "$N_MANY routes" batch add many
@@ -368,7 +373,6 @@ try_many()
 	await "notifications were lost" grep -q 'changes of routes were lost' baleend.log systemd
 	timed "the set equals the table" equals
 	is "all of them" "$(wc -l <table)" "$N_MANY"
-	printf '45.200.0.1\n' >one-more
 	check "one more" batch add one-more
 	timed "of $N_MANY routes one more" has 45.200.0.1
 	check "one less" batch del one-more
