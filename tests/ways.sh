@@ -51,6 +51,8 @@ import             hand    keys    typed
 import/conf        conf    keys    typed
 feed               hand    keys    fed
 feed/conf          conf    keys    fed
+feed_bans          hand    keys    fed
+feed_bans/conf     conf    keys    fed
 library            hand    keys    library
 library/conf       conf    keys    library
 crowdsec           hand    keys    fed
@@ -363,13 +365,17 @@ way_import()
 	say "${ENTER[@]}" "$BALEEN" import "$DEV:bad" --format ipset --origin ways "$TMP/list"
 }
 
-way_feed()
+# feed_to TARGET KEY...
+feed_to()
 {
 	origin_is=ways reason_is="a reason"
-	printf "add %s${TTL:+ ttl=$TTL} reason=a reason\n" "$@" >"$TMP/list"
-	say "${ENTER[@]}" "$BALEEN" feed "$DEV:bad" - --origin ways <"$TMP/list"
+	printf "add %s${TTL:+ ttl=$TTL} reason=a reason\n" "${@:2}" >"$TMP/list"
+	say "${ENTER[@]}" "$BALEEN" feed "$1" - --origin ways <"$TMP/list"
 	judge_replies
 }
+
+way_feed() { feed_to "$DEV:bad" "$@"; }
+way_feed_bans() { feed_to bans "$@"; }
 
 set_up_library()
 {
@@ -407,7 +413,7 @@ way_crowdsec()
 		"$@" >"$TMP/list"
 	: >"$TMP/said"
 	rm -f "$TMP/logged"
-	"${ENTER[@]}" env PATH="$TMP/bin:$PATH" BALEEN="$BALEEN" BALEEN_TARGET="$DEV:bad" \
+	"${ENTER[@]}" env PATH="$TMP/bin:$PATH" BALEEN="$BALEEN" \
 		user/adapters/baleen-crowdsec <"$TMP/list" >/dev/null 2>&1
 	# The script may end before what reads its replies does.
 	until_true test -e "$TMP/logged"
@@ -444,7 +450,7 @@ set_up_fail2ban()
 way_fail2ban()
 {
 	origin_is=fail2ban-ways reason_is="5 failures"
-	say "${ENTER[@]}" /usr/bin/python3 -c "$FAIL2BAN" "$TMP/fail2ban" "$DEV:bad" "$BALEEN" \
+	say "${ENTER[@]}" /usr/bin/python3 -c "$FAIL2BAN" "$TMP/fail2ban" bans "$BALEEN" \
 		"$([ -n "$TTL" ] && echo 3600 || echo -1)" "$@"
 }
 

@@ -93,8 +93,10 @@ static u64 take_line(char *text, u32 key_spec)
 		return 1;
 	}
 	check(line.verb <= BALEEN_ENTRY_COMMIT);
-	if (line.verb != BALEEN_ENTRY_ADD && line.verb != BALEEN_ENTRY_DEL) {
-		check(!line.key && !line.origin && !line.reason && !line.ttl_ms);
+	if (!line.verb || line.verb >= BALEEN_ENTRY_FLUSH) {
+		check(!line.key);
+		check(line.verb == BALEEN_ENTRY_FLUSH ||
+		      (!line.origin && !line.reason && !line.ttl_ms));
 		return 2 + line.verb;
 	}
 	check(line.key > text && line.key < text + n_bytes);

@@ -29,11 +29,13 @@ static void test_refused(void **state)
 	static const struct {
 		const char *text, *why;
 	} cases[] = {
-		{ "put 192.0.2.1", "not add, del, begin or commit: put" },
-		{ "begin\rcommit", "not add, del, begin or commit: begin\\x0dcommit" },
-		{ "adds", "not add, del, begin or commit: adds" },
+		{ "put 192.0.2.1", "not add, ban, del, unban, flush, begin or commit: put" },
+		{ "begin\rcommit", "not add, ban, del, unban, flush, begin or commit: begin\\x0dcommit" },
+		{ "adds", "not add, ban, del, unban, flush, begin or commit: adds" },
 		{ "add", "no key" },
 		{ "del \t ", "no key" },
+		{ "unban", "no key" },
+		{ "flush 192.0.2.1", "not ttl=, origin= or reason=" },
 		{ "add 192.0.2.1 x", "not ttl=, origin= or reason=" },
 		{ "add 192.0.2.1 reason", "not ttl=, origin= or reason=" },
 		{ "add 192.0.2.1 ttl=0s", "ttl= is not a time such as 30s, 1h or 2d" },
@@ -58,7 +60,8 @@ static void test_verbs(void **state)
 		{ "", BALEEN_ENTRY_NOTHING },	       { "\r", BALEEN_ENTRY_NOTHING },
 		{ "  # add", BALEEN_ENTRY_NOTHING },   { "begin", BALEEN_ENTRY_BEGIN },
 		{ "\tcommit\r", BALEEN_ENTRY_COMMIT }, { "add k", BALEEN_ENTRY_ADD },
-		{ "del k", BALEEN_ENTRY_DEL },
+		{ "del k", BALEEN_ENTRY_DEL },	       { "ban k", BALEEN_ENTRY_ADD },
+		{ "unban k", BALEEN_ENTRY_UNBAN },     { "flush", BALEEN_ENTRY_FLUSH },
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -74,6 +77,9 @@ static void test_values(void **state)
 	assert_string_equal(line.origin, "o");
 	assert_string_equal(line.reason, "a \"b\" c");
 	assert_int_equal(line.ttl_ms, 60000);
+	assert_int_equal(parse("flush origin=o"), 0);
+	assert_string_equal(line.origin, "o");
+	assert_null(line.key);
 	assert_int_equal(parse("add k reason=\""), 0);
 	assert_string_equal(line.reason, "\"");
 	assert_null(line.origin);

@@ -19,7 +19,7 @@ fi
 make_pair
 VERDICT=$ROOT/build/tools/verdict
 ADAPTER=$ROOT/user/adapters/baleen-crowdsec
-export BALEEN BALEEN_TARGET=veth-b:bad
+export BALEEN
 
 baleen() { in_ns "$B" timeout 60 "$BALEEN" "$@"; }
 # are VERDICTS ADDRESS...
@@ -90,7 +90,7 @@ try_script()
 {
 	printf '%s\n' '#!/bin/sh' 'sed "s/^/$* < /"' >"$TMP/fake"
 	chmod +x "$TMP/fake"
-	local to="feed veth-b:bad - --origin crowdsec --wait 60 <" action='"action":"add"}'
+	local to="feed bans - --origin crowdsec --wait 60 <" action='"action":"add"}'
 	local n
 
 	for n in 3h59m57.638s=3h59m57s 1h=1h 0.2s=1s 638ms=1s 9.1µs=1s -1s=1s 57s=57s; do
@@ -113,7 +113,7 @@ printf '%s\n' '#!/bin/sh' "exec cat >>$TMP/logged" >"$TMP/bin/logger"
 chmod +x "$TMP/bin/logger"
 PATH=$TMP/bin:$PATH
 echo 192.88.99.1 >"$TMP/list"
-baleen attach veth-b --drop bad="$TMP/list" >/dev/null || bail "cannot attach"
+baleen attach veth-b --drop bad="$TMP/list" bans >/dev/null || bail "cannot attach"
 try_script
 start_api
 stream startup "$(decision 9.9.9.1 3h59m57.638s Ip ban "manual 'ban' from 'me'"

@@ -51,7 +51,7 @@ configure()
 		ignoreself = false
 		maxretry = 3
 		findtime = 1h
-		banaction = baleen[target="veth-b:bad", baleen="$BALEEN"]
+		banaction = baleen[baleen="$BALEEN"]
 
 		[login]
 		enabled = true
@@ -118,7 +118,7 @@ cleanup()
 }
 
 echo 192.88.99.1 >"$TMP/list"
-baleen attach veth-b --drop bad="$TMP/list" >/dev/null || bail "cannot attach"
+baleen attach veth-b --drop bad="$TMP/list" bans >/dev/null || bail "cannot attach"
 configure
 start_fail2ban
 
@@ -135,7 +135,7 @@ is "holds its /64, and no more" "$(are DP 2a00:1:2:3:ffff::1 2a00:1:2:4::1 && ec
 check "a second ban of the same" client set login banip 9.9.9.9
 is "changes nothing" "$(are D 9.9.9.9 && echo yes)" yes
 check "the action is idempotent" sh -c "echo 'add 9.9.9.9 ttl=3600s' |
-	nsenter --net=/run/netns/$B $BALEEN feed veth-b:bad - --origin fail2ban-login"
+	nsenter --net=/run/netns/$B $BALEEN feed bans - --origin fail2ban-login"
 is "as it says" "$(<"$TMP/out")" "ok renewed"
 check "another jail bans it, too" client set ever banip 9.9.9.9
 await "under its own name" is_entry 9.9.9.9 fail2ban-ever

@@ -55,7 +55,7 @@ edited                        attach|apply|new_device/* is the first to read it:
 held                          attach|apply|new_device/*|restore there is no rule before
 forced                        new_device/*|import*|feed*|library*|crowdsec*|fail2ban*|limit*|fleet/* has no --force
 half_name                     attach|apply/conf|take_over|set/*|new_device/*|r*|s*|merge*|ban*|add*|import*|feed*|library*|crowdsec*|fail2ban*|limit*|fleet/* apply and update ask the resolver
-never_name                    attach|rule_add|swap|merge|restore|ban|add|add_f|import|feed|library|crowdsec|fail2ban|limit never-name is a statement of baleen.conf
+never_name                    attach|rule_add|swap|merge|restore|ban|add|add_f|import|feed|feed_bans|library|crowdsec|fail2ban|limit never-name is a statement of baleen.conf
 covers6                       attach|apply*|take_over|update/*|set/*|new_device/*|rule_add|swap*|merge*|restore|add_f*|import* lists are exact: no address stands for its /64
 lockout                       rule_add       a rule more cuts off by the keys that it drops: gateway, own, peer
 lockout                       merge*|ban*|add*|import*|feed*|library*|crowdsec*|fail2ban*|limit*|fleet/* only brings keys: what cuts off is gateway, own, peer
@@ -69,7 +69,7 @@ rate                          refresh*|restore_boot/*|subtract* brings no keys
 rate                          resize*        leaves room for the keys that are there
 width                         attach|apply*|take_over|update/*|set/*|new_device/*|rule_add|swap*|merge*|restore a list is held to max-coverage, a typed one is meant as it is written
 width|coverage                limit*|fleet/* its sources are no shorter than /8, its policy has shortest-prefix and coverage
-coverage|entries              attach|rule_add|swap|merge|restore|ban|add|add_f|import|feed|library|crowdsec|fail2ban max-coverage and max-entries are statements of baleen.conf
+coverage|entries              attach|rule_add|swap|merge|restore|ban|add|add_f|import|feed|feed_bans|library|crowdsec|fail2ban max-coverage and max-entries are statements of baleen.conf
 coverage|entries              swap/*|merge/* a list that is typed is no feed, and is meant as it is written
 coverage                      fail2ban/*     the door of feed, and no list
 entries                       ban/*|fail2ban/*|crowdsec/*|library/* one at a time: the door of add and of feed

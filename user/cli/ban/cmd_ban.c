@@ -6,9 +6,9 @@
 #include "cli/ban/describe_entry.h"
 #include "cli/ban/parked_entries.h"
 #include "cli/ban/ban.h"
+#include "cli/open/filter_name.h"
 #include "cli/open/session.h"
 #include "deploy/bans.h"
-#include "deploy/conf.h"
 #include "net/device.h"
 #include "util/duration.h"
 
@@ -407,9 +407,7 @@ static int run(struct ban *ban, int argc, char **argv)
 	if (err == -ENOENT && ban->n_parked)
 		return ban->json ? report_json(ban) : finish_output(EXIT_DONE);
 	if (err == -ENOENT)
-		return complain("%s: write 'bans' below a rule of " BALEEN_CONF_ROOT
-				"/DEV.conf that drops, and 'baleen apply'",
-				error.text);
+		return complain_no_bans(&error);
 	if (err && !ban->bans.n_sick)
 		return complain("%s: nothing changed", error.text);
 	for (u32 i = 0; i < ban->bans.n_devices; i++)

@@ -7,14 +7,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cli/open/entries.h"
-#include "cli/open/filter_name.h"
-#include "net/device.h"
+#include "cli/ban/feed_target.h"
 #include "state/entry_line.h"
-#include "state/book.h"
 #include "util/clock.h"
 #include "util/foreign.h"
-#include "util/memory.h"
 
 /* Changes that are made together at most; what has been read by then is made at
  * once, so a lone line does not wait for others.
@@ -30,42 +26,20 @@
 
 /**
  * struct feed - a feed that is being read
- * @target: DEV:RULE as typed
- * @device: its device
- * @rule: its rule
- * @key_spec: key fields of the rule
- * @ban_width: baleen_rule_ban_width() of it
- * @max_entries: most entries of a snapshot
+ * @target: where its lines go
  * @options: origin of lines that name none
- * @keeps_sessions: refuse to ban peers of TCP sessions
- * @wait_ms: for other writers
- * @session: the device, while it is held
- * @is_held: it is
- * @held_ms: since when
- * @host: surveyed once while it is held
  * @entries: changes that wait
  * @in_snapshot: between begin and commit
  * @is_spoiled: a line of the snapshot was bad
  * @failed: something was refused
- * @unkept: the disk had no room for what is in force; "" or why
+ * @unkept: the disk had no room for what is in force
  * @lines: the input
  */
 struct feed {
-	const char *target;
-	char device[BALEEN_POINT_BYTES];
-	const char *rule;
-	u32 key_spec, ban_width;
-	u64 max_entries;
+	struct feed_target target;
 	struct entry_options options;
-	bool keeps_sessions;
-	u64 wait_ms;
-	struct baleen_device_session session;
-	bool is_held;
-	u64 held_ms;
-	struct baleen_host host;
 	struct entries entries;
-	bool in_snapshot, is_spoiled, failed;
-	const char *unkept;
+	bool in_snapshot, is_spoiled, failed, unkept;
 	struct baleen_entry_lines lines;
 };
 
@@ -83,24 +57,31 @@ static void reply(const char *format, ...)
 	putchar('\n');
 }
 
-/* The reply to a line that is in force. */
-static void reply_ok(const struct feed *feed, const char *what)
+/* @unkept: why the disk has not what changed; NULL when it has, or nothing did */
+static void reply_made(struct feed *feed, const char *what, const char *unkept)
 {
-	if (feed->unkept)
-		reply("%s, not kept: %s", what, feed->unkept);
-	else
-		reply("%s", what);
+	const char *left = feed->target.left.text;
+
+	feed->failed |= *left != '\0';
+	reply("%s%s%s%s%s", what, *left ? ", not on " : "", left, unkept ? ", not kept: " : "",
+	      unkept ?: "");
+}
+
+/* The reply to a line that is in force. */
+static void reply_ok(struct feed *feed, const char *what)
+{
+	reply_made(feed, what, feed->target.unkept);
 }
 
 /* @narrowed: the reply, before the reason, when part of the entry was left out */
-static void reply_taken(const struct feed *feed, const struct baleen_rule_entry_change *change,
+static void reply_taken(struct feed *feed, const struct baleen_rule_entry_change *change,
 			const char *whole, const char *narrowed)
 {
 	char why[ENTRY_REFUSAL], text[ENTRY_REFUSAL + 32];
 
-	if (change->answer == BALEEN_GATE_NARROWED)
+	if (change->answer != BALEEN_GATE_OPEN)
 		snprintf(text, sizeof(text), "%s %s", narrowed, entry_refusal(change, why));
-	reply_ok(feed, change->answer == BALEEN_GATE_NARROWED ? text : whole);
+	reply_ok(feed, change->answer != BALEEN_GATE_OPEN ? text : whole);
 }
 
 static void reply_to(struct feed *feed, const struct baleen_rule_entry_change *change)
@@ -110,50 +91,22 @@ static void reply_to(struct feed *feed, const struct baleen_rule_entry_change *c
 	switch (change->result) {
 	case 0: reply_taken(feed, change, "ok", "ok narrowed"); break;
 	case -EEXIST: reply_taken(feed, change, "ok renewed", "ok renewed narrowed"); break;
-	case -ENOENT: reply("ok absent"); break;
+	case -ENOENT: reply_made(feed, "ok absent", NULL); break;
 	default: feed->failed = true; reply("refused %s", entry_refusal(change, why));
 	}
 }
 
 /* --- batches --------------------------------------------------------------- */
 
-static void release(struct feed *feed)
-{
-	if (!feed->is_held)
-		return;
-	feed->is_held = false;
-	baleen_device_session_close(&feed->session);
-	baleen_host_free(&feed->host);
-	feed->host = (struct baleen_host){ 0 };
-}
-
-static int hold(struct feed *feed, struct baleen_error *error)
-{
-	int err;
-
-	if (feed->is_held)
-		return 0;
-	err = baleen_device_session_open_state(&feed->session, feed->device, feed->wait_ms, error);
-	feed->is_held = !err;
-	feed->held_ms = baleen_monotonic_ms();
-	return err;
-}
-
 /* 0, or a negative errno: then nothing has changed. */
 static int put_batch(struct feed *feed, struct baleen_batch *batch, struct baleen_error *error)
 {
-	int err = hold(feed, error);
+	int err;
 
-	if (err)
-		return err;
-	batch->host = &feed->host;
-	err = baleen_deploy_batch(&feed->session.deploy, batch, error);
-	feed->unkept = err ? NULL : baleen_book_unkept_why(&feed->session.deploy.state);
-	if (!err)
-		entries_warn_ends(&feed->entries, &feed->session.deploy);
-	/* The next one to open it tries to keep it. */
-	if (err || feed->unkept)
-		release(feed);
+	batch->asker = BALEEN_ASKER_FED;
+	batch->cuts_sessions = !feed->target.keeps_sessions;
+	err = feed_target_put(&feed->target, batch, error);
+	feed->unkept = !err && feed->target.unkept;
 	return err;
 }
 
@@ -163,13 +116,13 @@ static void release_in_time(struct feed *feed, int fd)
 	const struct timespec pause = { .tv_nsec = PAUSE_MS * 1000 * 1000 };
 	struct pollfd input = { .fd = fd, .events = POLLIN };
 
-	if (!feed->is_held)
+	if (!feed->target.is_held)
 		return;
-	if (baleen_monotonic_ms() - feed->held_ms >= HOLD_MS) {
-		release(feed);
+	if (baleen_monotonic_ms() - feed->target.held_ms >= HOLD_MS) {
+		feed_target_release(&feed->target);
 		nanosleep(&pause, NULL);
 	} else if (poll(&input, 1, HOLD_IDLE_MS) <= 0) {
-		release(feed);
+		feed_target_release(&feed->target);
 	}
 }
 
@@ -181,19 +134,35 @@ static void reply_failed(struct feed *feed, size_t n, const struct baleen_error 
 		reply("failed %s", error->text);
 }
 
+/* Takes what was to go, too, where its rule is not there. */
+static int put_parked(struct feed *feed, struct baleen_error *error)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < feed->entries.n && !err; i++) {
+		struct baleen_rule_entry_change *change = &feed->entries.change[i];
+		const char *origin = change->entry.origin;
+		u64 n = 0;
+
+		if (change->op != BALEEN_RULE_ENTRY_REMOVE)
+			continue;
+		err = feed_target_put_parked(&feed->target, &change->entry, *origin ? origin : NULL,
+					     &n, error);
+		if (n)
+			change->result = 0;
+	}
+	return err;
+}
+
 /* Makes what waits. 0, or EXIT_FAILED after a message when nobody reads the replies. */
 static int flush(struct feed *feed)
 {
-	struct baleen_batch batch = { .rule = feed->rule,
-				      .change = feed->entries.change,
-				      .n = feed->entries.n,
-				      .asker = BALEEN_ASKER_FED,
-				      .cuts_sessions = !feed->keeps_sessions };
+	struct baleen_batch batch = { .change = feed->entries.change, .n = feed->entries.n };
 	struct baleen_error error;
 
 	if (!feed->entries.n)
 		return 0;
-	if (put_batch(feed, &batch, &error))
+	if (put_batch(feed, &batch, &error) || put_parked(feed, &error))
 		reply_failed(feed, batch.n, &error);
 	else
 		for (size_t i = 0; i < feed->entries.n; i++)
@@ -202,29 +171,52 @@ static int flush(struct feed *feed)
 	return fflush(stdout) ? finish_output(EXIT_FAILED) : 0;
 }
 
-static int commit(struct feed *feed)
+/* All entries of an origin, also those whose rule is not there. */
+static int flush_origin(struct feed *feed, const char *origin)
 {
-	struct baleen_batch batch = { .rule = feed->rule,
-				      .change = feed->entries.change,
-				      .n = feed->entries.n,
-				      .snapshot_of = feed->options.origin,
-				      .asker = BALEEN_ASKER_FED,
-				      .cuts_sessions = !feed->keeps_sessions };
-	char what[128];
-	u64 n_refused = 0;
+	struct baleen_batch batch = { .flush_of = origin };
 	struct baleen_error error;
+	char what[64];
+	u64 n = 0;
+
+	if (flush(feed))
+		return EXIT_FAILED;
+	if (put_batch(feed, &batch, &error) ||
+	    feed_target_put_parked(&feed->target, NULL, origin, &n, &error)) {
+		reply_failed(feed, 1, &error);
+		return 0;
+	}
+	snprintf(what, sizeof(what), "ok %llu deleted", (unsigned long long)batch.n_flushed);
+	reply_ok(feed, what);
+	return 0;
+}
+
+static void reply_spoiled(struct feed *feed)
+{
+	feed->failed = true;
+	feed->entries.n = 0;
+	reply("refused the snapshot has bad lines: nothing changed");
+}
+
+static void commit(struct feed *feed)
+{
+	struct baleen_batch batch = { .change = feed->entries.change,
+				      .n = feed->entries.n,
+				      .snapshot_of = feed->options.origin };
+	u64 n_refused = 0, n_parked = 0;
+	struct baleen_error error;
+	char what[128];
 
 	feed->in_snapshot = false;
 	if (feed->is_spoiled) {
-		feed->failed = true;
-		feed->entries.n = 0;
-		reply("refused the snapshot has bad lines: nothing changed");
-		return 0;
+		reply_spoiled(feed);
+		return;
 	}
-	if (put_batch(feed, &batch, &error)) {
+	if (put_batch(feed, &batch, &error) ||
+	    feed_target_put_parked(&feed->target, NULL, batch.snapshot_of, &n_parked, &error)) {
 		reply_failed(feed, 1, &error);
 		feed->entries.n = 0;
-		return 0;
+		return;
 	}
 	for (size_t i = 0; i < feed->entries.n; i++)
 		n_refused += feed->entries.change[i].result == -EPERM;
@@ -234,7 +226,6 @@ static int commit(struct feed *feed)
 	reply_ok(feed, what);
 	feed->failed |= n_refused;
 	feed->entries.n = 0;
-	return 0;
 }
 
 /* --- lines ----------------------------------------------------------------- */
@@ -257,7 +248,7 @@ static int refuse_more(struct feed *feed)
 
 	if (feed->is_spoiled)
 		return 0;
-	snprintf(many, sizeof(many), "%llu", (unsigned long long)feed->max_entries);
+	snprintf(many, sizeof(many), "%llu", (unsigned long long)feed->target.max_entries);
 	return bad(feed, "more entries than max-entries allows", many);
 }
 
@@ -274,15 +265,29 @@ static int apply_change(struct feed *feed, enum baleen_rule_entry_op op,
 	if (feed->in_snapshot && strcmp(options.origin, feed->options.origin))
 		return bad(feed, "a snapshot has one origin", options.origin);
 	if (feed->in_snapshot && op != BALEEN_RULE_ENTRY_PUT)
-		return bad(feed, "a snapshot has what is to be there, not del", "");
-	if (entry_make(line->key, feed->key_spec, feed->ban_width, &options, &entry, &is_widened,
-		       &error))
+		return bad(feed, "a snapshot has what is to be there, not del or unban", "");
+	if (entry_make(line->key, feed->target.key_spec, feed->target.ban_width, &options, &entry,
+		       &is_widened, &error))
 		return bad(feed, error.text, "");
-	if (feed->in_snapshot && feed->entries.n == feed->max_entries)
+	if (feed->in_snapshot && feed->entries.n == feed->target.max_entries)
 		return refuse_more(feed);
+	if (line->verb == BALEEN_ENTRY_UNBAN)
+		entry.origin[0] = '\0';
 	if (entries_append(&feed->entries, op, &entry))
 		return EXIT_FAILED;
 	return !feed->in_snapshot && feed->entries.n == MAX_BATCH ? flush(feed) : 0;
+}
+
+static int take_flush(struct feed *feed, const struct baleen_entry_line *line)
+{
+	const char *origin = line->origin ?: feed->options.origin;
+	struct baleen_error error;
+
+	if (feed->in_snapshot)
+		return bad(feed, "flush within a snapshot", "");
+	if (baleen_rule_entry_check(origin, "", &error))
+		return bad(feed, error.text, "");
+	return flush_origin(feed, origin);
 }
 
 static int begin(struct feed *feed)
@@ -305,10 +310,15 @@ static int take_line(struct feed *feed, char *text)
 		return bad(feed, error.text, "");
 	switch (line.verb) {
 	case BALEEN_ENTRY_ADD: return apply_change(feed, BALEEN_RULE_ENTRY_PUT, &line);
-	case BALEEN_ENTRY_DEL: return apply_change(feed, BALEEN_RULE_ENTRY_REMOVE, &line);
+	case BALEEN_ENTRY_DEL:
+	case BALEEN_ENTRY_UNBAN: return apply_change(feed, BALEEN_RULE_ENTRY_REMOVE, &line);
+	case BALEEN_ENTRY_FLUSH: return take_flush(feed, &line);
 	case BALEEN_ENTRY_BEGIN: return begin(feed);
 	case BALEEN_ENTRY_COMMIT:
-		return feed->in_snapshot ? commit(feed) : bad(feed, "commit without begin", "");
+		if (!feed->in_snapshot)
+			return bad(feed, "commit without begin", "");
+		commit(feed);
+		return 0;
 	default: return 0;
 	}
 }
@@ -363,34 +373,27 @@ static int parse(struct feed *feed, int argc, char **argv)
 	if (err)
 		return err;
 	if (argc != 2 || strcmp(argv[1], "-"))
-		return complain_usage(&feed_command, "DEV:RULE and - for stdin are asked for");
-	feed->target = *argv;
-	if (!split_live(feed->target, feed->device, sizeof(feed->device), &feed->rule))
-		return complain_usage(&feed_command, "'%s' is not DEV:RULE", feed->target);
+		return complain_usage(&feed_command,
+				      "DEV:RULE or bans, and - for stdin are asked for");
+	feed->target.name = *argv;
 	return 0;
 }
 
 static int run(int argc, char **argv)
 {
-	static struct feed feed = { .wait_ms = BALEEN_LOCK_TIMEOUT_MS,
+	static struct feed feed = { .target.wait_ms = BALEEN_LOCK_TIMEOUT_MS,
 				    .options = { .origin = "feed" } };
-	struct baleen_stored_rule rule;
 	struct baleen_error error;
 	int err = parse(&feed, argc, argv);
 
+	if (!err)
+		err = feed_target_find(&feed.target);
 	if (err)
 		return err;
-	if (baleen_device_privileges(&error) ||
-	    baleen_rule_entry_check(feed.options.origin, "", &error))
+	if (baleen_rule_entry_check(feed.options.origin, "", &error))
 		return complain("%s", error.text);
-	if (entries_rule(feed.device, feed.rule, &rule))
-		return EXIT_FAILED;
-	feed.key_spec = rule.key_spec;
-	feed.ban_width = baleen_rule_ban_width(&rule);
-	/* A change takes less than a KiB until the commit. */
-	feed.max_entries = baleen_feed_max_entries(&rule.limits, baleen_memory_total() / 4);
 	err = read_all(&feed, STDIN_FILENO);
-	release(&feed);
+	feed_target_release(&feed.target);
 	entries_free(&feed.entries);
 	if (!err && feed.unkept)
 		err = EXIT_UNKEPT;
@@ -400,17 +403,21 @@ static int run(int argc, char **argv)
 static const struct option_spec options[] = {
 	VALUE("origin", 0, "NAME", option_text, feed, options.origin,
 	      "of lines that name none (feed), and of snapshots"),
-	FLAG("keep-sessions", 0, feed, keeps_sessions, "refuse to ban the peers of TCP sessions"),
-	WAIT_OPTION(feed, wait_ms),
+	FLAG("keep-sessions", 0, feed, target.keeps_sessions,
+	     "refuse to ban the peers of TCP sessions"),
+	WAIT_OPTION(feed, target.wait_ms),
 	{ 0 },
 };
 
 const struct command feed_command = {
 	.name = "feed",
-	.synopsis = "DEV:RULE - [--origin NAME] [--keep-sessions] [--wait SECONDS]",
-	.help = "Reads changes of single entries from stdin, for other programs to drive. A line is\n"
-		"  add KEY [ttl=1h] [origin=NAME] [reason=TEXT to the end of the line]\n"
+	.synopsis = "DEV:RULE|bans - [--origin NAME] [--keep-sessions] [--wait SECONDS]",
+	.help = "Reads changes of single entries from stdin, for other programs to drive: of a rule, or of\n"
+		"all rules that take bans. A line is\n"
+		"  add KEY [ttl=1h] [origin=NAME] [reason=TEXT to the end of the line]; or ban KEY ...\n"
 		"  del KEY [origin=NAME]\n"
+		"  unban KEY        of every origin\n"
+		"  flush [origin=NAME]\n"
 		"  begin            what follows up to commit is all that the origin shall have\n"
 		"  commit           ... and is put in force in one step\n"
 		"A lone IPv6 address stands for its /64, or as ban-width says. Lines that are there\n"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* baleen flush: forget all single entries of an origin. */
 
+#include "cli/ban/feed_target.h"
 #include "cli/ban/parked_entries.h"
 #include "cli/open/filter_name.h"
 #include "net/device.h"
@@ -87,6 +88,32 @@ static int flush_parked(const struct flush *flush)
 	return err ? complain("%s", error.text) : report(flush, &batch);
 }
 
+/* Entries that are parked may be of rules that took no bans: all of them are not meant. */
+static int flush_bans(const struct flush *flush)
+{
+	struct feed_target bans = { .name = flush->target, .wait_ms = flush->wait_ms };
+	struct baleen_batch batch = { .in_place = true,
+				      .flush_of = flush->all ? "" : flush->origin };
+	struct baleen_error error;
+	u64 n_parked = 0;
+	int err = feed_target_find(&bans);
+
+	if (err)
+		return err;
+	err = feed_target_put(&bans, &batch, &error);
+	if (!err && !flush->all)
+		err = feed_target_put_parked(&bans, NULL, flush->origin, &n_parked, &error);
+	feed_target_release(&bans);
+	if (err)
+		return complain("%s", error.text);
+	err = report(flush, &batch);
+	if (bans.left.text[0])
+		return complain("not on %s", bans.left.text);
+	if (!err && bans.unkept)
+		return complain("in force, but not kept: %s", bans.unkept), EXIT_UNKEPT;
+	return err;
+}
+
 static int run(int argc, char **argv)
 {
 	struct flush flush = { .wait_ms = BALEEN_LOCK_TIMEOUT_MS };
@@ -98,8 +125,11 @@ static int run(int argc, char **argv)
 
 	if (err)
 		return err;
+	if (!strcmp(flush.target, FEED_BANS))
+		return flush_bans(&flush);
 	if (!split_live(flush.target, device, sizeof(device), &rule))
-		return complain_usage(&flush_command, "'%s' is not DEV:RULE", flush.target);
+		return complain_usage(&flush_command, "'%s' is neither DEV:RULE nor bans",
+				      flush.target);
 	if (baleen_device_privileges(&error))
 		return complain("%s", error.text);
 	err = flush_parked(&flush);
@@ -120,10 +150,11 @@ static const struct option_spec options[] = {
 
 const struct command flush_command = {
 	.name = "flush",
-	.synopsis = "DEV:RULE --origin NAME|--all [--wait SECONDS] [-j]",
-	.help = "Deletes all single entries of an origin from a rule, in one step. What lists and other\n"
-		"origins hold stays in force. Those of a rule that is not there are deleted, too.\n",
+	.synopsis = "DEV:RULE|bans --origin NAME|--all [--wait SECONDS] [-j]",
+	.help = "Deletes all single entries of an origin from a rule, or from all rules that take bans,\n"
+		"of each in one step. What lists and other origins hold stays in force. Those of a rule\n"
+		"that is not there are deleted, too.\n",
 	.options = options,
-	.asks = { 1, 1, "one DEV:RULE is asked for" },
+	.asks = { 1, 1, "one DEV:RULE, or bans, is asked for" },
 	.run = run,
 };

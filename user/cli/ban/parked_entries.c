@@ -13,13 +13,12 @@
 
 /* --- of all rules ----------------------------------------------------------- */
 
-static int unban_key(struct baleen_rule_entry *entry, bool quiet, size_t *n)
+static int unban_key(const struct baleen_rule_entry *entry, bool quiet, size_t *n)
 {
 	struct baleen_scopes taken = { 0 };
 	struct baleen_error error;
 
-	entry->origin[0] = '\0';
-	if (baleen_parked_remove(entry, &taken, &error))
+	if (baleen_parked_remove(entry, NULL, &taken, &error))
 		return complain("%s", error.text);
 	for (size_t i = 0; i < taken.n && !quiet; i++)
 		say("%s: %s deleted; it was parked: the rule is not there\n", taken.scope[i].name,
@@ -49,6 +48,19 @@ int unban_parked(const char *address, const struct entry_options *options, bool 
 
 /* --- of one ------------------------------------------------------------------- */
 
+/* One without a state has a rule of that name. */
+static bool has_live_rule(const char *device, const char *rule)
+{
+	struct baleen_xdp xdp;
+	bool has;
+
+	if (baleen_xdp_open(&xdp, device, false, NULL))
+		return false;
+	has = baleen_xdp_rule_index(&xdp, rule) >= 0;
+	baleen_xdp_close(&xdp);
+	return has;
+}
+
 int open_parked(const char *target, struct baleen_rule_store *book, const char **rule)
 {
 	char device[BALEEN_POINT_BYTES];
@@ -58,7 +70,12 @@ int open_parked(const char *target, struct baleen_rule_store *book, const char *
 	if (!split_live(target, device, sizeof(device), rule) || baleen_device_privileges(&error))
 		return 0;
 	ret = baleen_parked_open(device, *rule, book, &error);
-	return ret < 0 ? -complain("%s", error.text) : ret;
+	if (ret < 0)
+		return -complain("%s", error.text);
+	if (!ret || !has_live_rule(device, *rule))
+		return ret;
+	baleen_book_close(book);
+	return 0;
 }
 
 /**

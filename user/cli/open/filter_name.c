@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "cli/open/filter_name.h"
-#include "net/device.h"
+#include "deploy/conf.h"
 #include "util/shell.h"
 
 static const char prefix[] = "kmod:";
@@ -39,6 +39,13 @@ bool is_live_name(const char *argument)
 	const char *name;
 
 	return split_kmod(argument, &name) || split_live(argument, device, sizeof(device), &name);
+}
+
+int complain_no_bans(const struct baleen_error *error)
+{
+	return complain("%s: write 'bans' below a rule of " BALEEN_CONF_ROOT
+			"/DEV.conf that drops, and 'baleen apply'",
+			error->text);
 }
 
 int complain_no_rule(const char *device, const char *rule)

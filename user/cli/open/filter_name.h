@@ -6,6 +6,7 @@
 #define BALEEN_CLI_FILTER_NAME_H
 
 #include "cli/common/cli.h"
+#include "util/error.h"
 
 /* Splits DEV:RULE; false when @argument is a file, or kmod:NAME. */
 bool split_live(const char *argument, char *device, size_t device_bytes, const char **rule);
@@ -15,6 +16,9 @@ bool split_kmod(const char *argument, const char **name);
 
 /* Is it DEV:RULE or kmod:NAME, and not a file? */
 bool is_live_name(const char *argument);
+
+/* Says how a rule comes to take bans, where none does; returns EXIT_FAILED. */
+int complain_no_bans(const struct baleen_error *error);
 
 /* Says that the device has no such rule; returns EXIT_FAILED. */
 int complain_no_rule(const char *device, const char *rule);

@@ -60,14 +60,26 @@ static int parse_change(struct baleen_entry_line *line, char *rest, struct balee
 	return *line->key ? parse_values(line, rest, error) : baleen_fail(error, EINVAL, "no key");
 }
 
+static enum baleen_entry_verb verb_of(const char *word)
+{
+	static const struct {
+		const char *word;
+		enum baleen_entry_verb verb;
+	} verbs[] = {
+		{ "add", BALEEN_ENTRY_ADD },	 { "ban", BALEEN_ENTRY_ADD },
+		{ "del", BALEEN_ENTRY_DEL },	 { "unban", BALEEN_ENTRY_UNBAN },
+		{ "flush", BALEEN_ENTRY_FLUSH }, { "begin", BALEEN_ENTRY_BEGIN },
+		{ "commit", BALEEN_ENTRY_COMMIT },
+	};
+
+	for (size_t i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++)
+		if (!strcmp(word, verbs[i].word))
+			return verbs[i].verb;
+	return BALEEN_ENTRY_NOTHING;
+}
+
 int baleen_entry_line_parse(char *text, struct baleen_entry_line *line, struct baleen_error *error)
 {
-	static const char *const verbs[] = {
-		[BALEEN_ENTRY_ADD] = "add",
-		[BALEEN_ENTRY_DEL] = "del",
-		[BALEEN_ENTRY_BEGIN] = "begin",
-		[BALEEN_ENTRY_COMMIT] = "commit",
-	};
 	struct baleen_entry_line parsed = { 0 };
 	size_t n = strlen(text);
 	char *word;
@@ -77,14 +89,15 @@ int baleen_entry_line_parse(char *text, struct baleen_entry_line *line, struct b
 		text[n - 1] = '\0';
 	word = next_word(&text);
 	if (*word && *word != '#') {
-		for (parsed.verb = BALEEN_ENTRY_COMMIT; parsed.verb; parsed.verb--)
-			if (!strcmp(word, verbs[parsed.verb]))
-				break;
+		parsed.verb = verb_of(word);
 		if (!parsed.verb)
-			return baleen_fail(error, EINVAL, "not add, del, begin or commit: %s",
+			return baleen_fail(error, EINVAL,
+					   "not add, ban, del, unban, flush, begin or commit: %s",
 					   word);
 	}
-	if (parsed.verb == BALEEN_ENTRY_ADD || parsed.verb == BALEEN_ENTRY_DEL)
+	if (parsed.verb == BALEEN_ENTRY_FLUSH)
+		err = parse_values(&parsed, text, error);
+	else if (parsed.verb && parsed.verb < BALEEN_ENTRY_BEGIN)
 		err = parse_change(&parsed, text, error);
 	if (!err)
 		*line = parsed;

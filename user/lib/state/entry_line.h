@@ -3,7 +3,10 @@
  * Changes of single entries, line by line, as another program writes them for `baleen feed`.
  *
  *      add KEY [ttl=1h] [origin=NAME] [reason=TEXT to the end of the line]
+ *      ban KEY ...     is the same
  *      del KEY [origin=NAME]
+ *      unban KEY       of every origin
+ *      flush [origin=NAME]
  *      begin
  *      commit
  *      # a comment
@@ -25,6 +28,8 @@
  * @BALEEN_ENTRY_NOTHING: blank, or a comment
  * @BALEEN_ENTRY_ADD: an entry, or that it be renewed
  * @BALEEN_ENTRY_DEL: that an entry be removed
+ * @BALEEN_ENTRY_UNBAN: that all entries of a key be removed
+ * @BALEEN_ENTRY_FLUSH: that all entries of an origin be removed
  * @BALEEN_ENTRY_BEGIN: a snapshot
  * @BALEEN_ENTRY_COMMIT: that the snapshot be put in force
  */
@@ -32,14 +37,16 @@ enum baleen_entry_verb {
 	BALEEN_ENTRY_NOTHING,
 	BALEEN_ENTRY_ADD,
 	BALEEN_ENTRY_DEL,
+	BALEEN_ENTRY_UNBAN,
+	BALEEN_ENTRY_FLUSH,
 	BALEEN_ENTRY_BEGIN,
 	BALEEN_ENTRY_COMMIT,
 };
 
 /**
  * struct baleen_entry_line - a line; its texts are in the memory of that
- * @verb: what it asks for; the rest is of an add or a del
- * @key: not checked, not empty
+ * @verb: what it asks for; the rest is of those before BALEEN_ENTRY_BEGIN
+ * @key: not checked, not empty; NULL of a flush
  * @origin: not checked; NULL when it names none
  * @reason: not checked; NULL when it names none
  * @ttl_ms: 0 when it names none

@@ -160,9 +160,9 @@ int baleen_parked_open(const char *device, const char *rule, struct baleen_rule_
 
 /* --- taken back ---------------------------------------------------------------- */
 
-static int remove_key(struct baleen_rule_store *book, const struct baleen_scopes *parked,
-		      const struct baleen_rule_entry *entry, struct baleen_scopes *taken,
-		      struct baleen_error *error)
+static int remove_from(struct baleen_rule_store *book, const struct baleen_scopes *parked,
+		       const struct baleen_rule_entry *entry, const char *origin,
+		       struct baleen_scopes *taken, struct baleen_error *error)
 {
 	int err = 0;
 
@@ -170,8 +170,8 @@ static int remove_key(struct baleen_rule_store *book, const struct baleen_scopes
 		const char *rule = baleen_scopes_split(&parked->scope[i], book->scope);
 		u64 n = 0;
 
-		err = baleen_rule_entries_remove(book, rule, entry,
-						 *entry->origin ? entry->origin : NULL, &n, error);
+		err = entry ? baleen_rule_entries_remove(book, rule, entry, origin, &n, error) :
+			      baleen_rule_entries_flush(book, rule, origin, &n, error);
 		if (!err && n)
 			err = add(taken, &parked->scope[i], error);
 	}
@@ -179,7 +179,8 @@ static int remove_key(struct baleen_rule_store *book, const struct baleen_scopes
 }
 
 static int remove_parked(struct baleen_rule_store *book, const struct baleen_rule_entry *entry,
-			 struct baleen_scopes *taken, struct baleen_error *error)
+			 const char *origin, struct baleen_scopes *taken,
+			 struct baleen_error *error)
 {
 	struct baleen_scopes parked;
 	int err = find_parked(book, 0, &parked, error);
@@ -188,7 +189,7 @@ static int remove_parked(struct baleen_rule_store *book, const struct baleen_rul
 		return err;
 	err = baleen_book_begin(book, error);
 	if (!err) {
-		err = remove_key(book, &parked, entry, taken, error);
+		err = remove_from(book, &parked, entry, origin, taken, error);
 		if (!err && taken->n)
 			err = baleen_book_commit(book, error);
 		else
@@ -198,8 +199,8 @@ static int remove_parked(struct baleen_rule_store *book, const struct baleen_rul
 	return err;
 }
 
-int baleen_parked_remove(const struct baleen_rule_entry *entry, struct baleen_scopes *taken,
-			 struct baleen_error *error)
+int baleen_parked_remove(const struct baleen_rule_entry *entry, const char *origin,
+			 struct baleen_scopes *taken, struct baleen_error *error)
 {
 	struct baleen_scopes found = { 0 };
 	struct baleen_rule_store book;
@@ -207,7 +208,7 @@ int baleen_parked_remove(const struct baleen_rule_entry *entry, struct baleen_sc
 
 	if (err)
 		return err;
-	err = remove_parked(&book, entry, &found, error);
+	err = remove_parked(&book, entry, origin, &found, error);
 	baleen_book_close(&book);
 	if (err)
 		baleen_scopes_free(&found);

@@ -60,8 +60,9 @@ int baleen_parked_open(const char *device, const char *rule, struct baleen_rule_
 		       struct baleen_error *error);
 
 /**
- * baleen_parked_remove() - take a key out of the entries that are parked
- * @entry: its key, is_exception and origin; an empty origin is any
+ * baleen_parked_remove() - forget entries that are parked
+ * @entry: their key and is_exception; NULL for all keys
+ * @origin: their origin; NULL for all
  * @taken: filled in: the scopes that had it; free with baleen_scopes_free()
  * @error: filled in on failure
  *
@@ -69,8 +70,8 @@ int baleen_parked_open(const char *device, const char *rule, struct baleen_rule_
  *
  * Return: 0 or a negative errno.
  */
-int baleen_parked_remove(const struct baleen_rule_entry *entry, struct baleen_scopes *taken,
-			 struct baleen_error *error);
+int baleen_parked_remove(const struct baleen_rule_entry *entry, const char *origin,
+			 struct baleen_scopes *taken, struct baleen_error *error);
 
 /**
  * baleen_parked_expire() - forget entries that are parked and whose time has come

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Where the lines of a feed go: one rule, or all that take bans.
+ */
+#ifndef BALEEN_CLI_FEED_TARGET_H
+#define BALEEN_CLI_FEED_TARGET_H
+
+#include "cli/open/entries.h"
+#include "deploy/bans.h"
+
+/* In place of DEV:RULE: all rules that take bans. */
+#define FEED_BANS "bans"
+
+/**
+ * struct feed_target - the rule, or all of them
+ * @name: DEV:RULE or FEED_BANS, as typed
+ * @device: its device; empty for all
+ * @rule: its rule
+ * @key_spec: key fields
+ * @ban_width: as wide as a lone IPv6 address is banned: in the widest of them
+ * @max_entries: most entries of a snapshot: in the smallest of them
+ * @keeps_sessions: refuse to ban peers of TCP sessions
+ * @wait_ms: for other writers
+ * @session: the device, while it is held
+ * @bans: all devices, while they are held
+ * @host: surveyed once while it is held
+ * @is_held: it is
+ * @held_ms: since when
+ * @left: devices that the last put left as they were, and why; empty for none
+ * @unkept: why the disk has not what is in force; NULL when it has
+ */
+struct feed_target {
+	const char *name;
+	char device[BALEEN_POINT_BYTES];
+	const char *rule;
+	u32 key_spec, ban_width;
+	u64 max_entries;
+	bool keeps_sessions;
+	u64 wait_ms;
+	struct baleen_device_session session;
+	struct baleen_bans bans;
+	struct baleen_host host;
+	bool is_held;
+	u64 held_ms;
+	struct baleen_error left;
+	const char *unkept;
+};
+
+/* Finds out what keys it has, from its @name and @wait_ms; 0, or an exit code after a message. */
+int feed_target_find(struct feed_target *target);
+
+/* Makes a batch, as baleen_deploy_batch(), in each rule. An entry that some of them refuse is
+ * narrowed. 0, or a negative errno: then nothing has changed.
+ */
+int feed_target_put(struct feed_target *target, struct baleen_batch *batch,
+		    struct baleen_error *error);
+
+/* Takes entries of an origin out of rules that are not there: those of @entry's key, or all when
+ * it is NULL; adds how many rules had some to @n. 0, or a negative errno.
+ */
+int feed_target_put_parked(const struct feed_target *target, const struct baleen_rule_entry *entry,
+			   const char *origin, u64 *n, struct baleen_error *error);
+
+/* Lets others in. */
+void feed_target_release(struct feed_target *target);
+
+#endif /* BALEEN_CLI_FEED_TARGET_H */
