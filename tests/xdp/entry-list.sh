@@ -31,6 +31,9 @@ refuses "no such rule" "veth-b has no rule 'other': see 'baleen status veth-b'" 
 
 prints "no entry" "" baleen list veth-b
 prints "as JSON" "[]" baleen list -j veth-b
+refuses "an address with a slip in it" "'300.1.1.1': octet above 255" baleen list 300.1.1.1
+refuses "behind a device, too" "'300.1.1.1': octet above 255" baleen list veth-b 300.1.1.1
+refuses "of the log" "'300.1.1.1': octet above 255" baleen log 300.1.1.1
 expect "no such entry" 1 "" "" baleen list veth-b 203.0.113.1
 
 # --- entries ---

@@ -28,13 +28,23 @@ json_t *describe_entry(const struct baleen_rule_entry *entry)
 	return json;
 }
 
-bool entry_has_key(const struct baleen_entry_key *key, const char *asked,
-		   const struct baleen_span *span)
+int asked_key_parse(struct asked_key *asked, const char *text)
 {
-	if (!asked)
+	const char *reason;
+
+	asked->text = text;
+	asked->is_span = !baleen_span_parse(text, strlen(text), &asked->span, &reason);
+	return asked->is_span || strchr(text, ',') ? 0 : complain("'%s': %s", text, reason);
+}
+
+bool asked_key_is_in(const struct asked_key *asked, const struct baleen_entry_key *key)
+{
+	const struct baleen_span *span = &asked->span;
+
+	if (!asked->text)
 		return true;
-	if (!span || !baleen_entry_key_is_addresses(key))
-		return !strcmp(asked, baleen_entry_key_text(key).text);
+	if (!asked->is_span || !baleen_entry_key_is_addresses(key))
+		return !strcmp(asked->text, baleen_entry_key_text(key).text);
 	return span->is_ip6 == key->span.is_ip6 &&
 	       baleen_ip6_compare(span->first, key->span.last) <= 0 &&
 	       baleen_ip6_compare(key->span.first, span->last) <= 0;

@@ -16,11 +16,23 @@ const char *format_entry_time(u64 ms, char *text);
 /* An entry as JSON. */
 json_t *describe_entry(const struct baleen_rule_entry *entry);
 
-/* Does an entry hold some of @asked? @span: that as addresses, or NULL: a key of several fields is
- * compared as it is printed. Everything does when nothing is asked, NULL.
+/**
+ * struct asked_key - entries that are asked for by key
+ * @text: the key as typed; NULL for all
+ * @span: it as addresses
+ * @is_span: it is some; a key of several fields is compared as it is printed
  */
-bool entry_has_key(const struct baleen_entry_key *key, const char *asked,
-		   const struct baleen_span *span);
+struct asked_key {
+	const char *text;
+	struct baleen_span span;
+	bool is_span;
+};
+
+/* Reads a key; 0, or EXIT_FAILED after a message when no rule could have it. */
+int asked_key_parse(struct asked_key *asked, const char *text);
+
+/* Does an entry hold some of what is asked for? */
+bool asked_key_is_in(const struct asked_key *asked, const struct baleen_entry_key *key);
 
 /* Says that the bans inside a prefix have banned it, if they have. */
 void print_widened(const char *target, const char *prefix, bool is_trial);

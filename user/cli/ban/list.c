@@ -25,9 +25,7 @@
  * @origin: whose entries, or NULL for those of all
  * @ending_ms: only entries that end within this time; 0 for all
  * @sort: enum list_sort
- * @key: only entries that hold some of this, or NULL
- * @span: @key as addresses, when it is one or some
- * @is_span: it is
+ * @key: only entries that hold some of this
  * @address: @key, when it is one address, by which entries are found
  * @is_address: it is
  * @json: an array of objects, filled in; NULL for words
@@ -50,9 +48,7 @@ struct list {
 	const char *origin;
 	u64 ending_ms;
 	int sort;
-	const char *key;
-	struct baleen_span span;
-	bool is_span;
+	struct asked_key key;
 	struct baleen_key address;
 	bool is_address;
 	json_t *json;
@@ -78,13 +74,17 @@ static int parse_ending(const struct option_use *use)
 		       0;
 }
 
-/* An IPv6 address has colons, too, and keys of several fields have commas. */
+/* An IPv6 address has colons, too, and keys of several fields have commas. No device is called by
+ * four numbers: that is an address with a slip in it.
+ */
 static bool is_key(const char *argument)
 {
+	bool is_dotted =
+		strchr(argument, '.') && strspn(argument, "0123456789./-") == strlen(argument);
 	struct baleen_span span;
 	const char *reason;
 
-	return strchr(argument, ',') ||
+	return strchr(argument, ',') || is_dotted ||
 	       !baleen_span_parse(argument, strlen(argument), &span, &reason);
 }
 
@@ -108,12 +108,10 @@ static int parse(struct list *list, int argc, char **argv)
 		argc--;
 		argv++;
 	}
-	list->key = argc ? argv[0] : NULL;
-	if (err || !list->key)
+	if (err || !argc)
 		return err;
-	list->is_address = !baleen_address_parse(list->key, &list->address, &reason);
-	list->is_span = !baleen_span_parse(list->key, strlen(list->key), &list->span, &reason);
-	return 0;
+	list->is_address = !baleen_address_parse(argv[0], &list->address, &reason);
+	return asked_key_parse(&list->key, argv[0]);
 }
 
 /* --- which ------------------------------------------------------------------- */
@@ -126,7 +124,7 @@ static bool is_asked_for(const struct list *list, const struct baleen_rule_entry
 		return false;
 	if (list->ending_ms && (!end_ms || end_ms > list->table.now_ms + list->ending_ms))
 		return false;
-	return entry_has_key(&entry->key, list->key, list->is_span ? &list->span : NULL);
+	return asked_key_is_in(&list->key, &entry->key);
 }
 
 static bool is_parked(const struct list *list, const struct baleen_rule_entry *entry)
@@ -310,18 +308,6 @@ static int check_target(struct list *list)
 	return 0;
 }
 
-/* Could any rule have such a key? Those that hold addresses have none. */
-static int check_key(const struct list *list)
-{
-	struct baleen_span span;
-	const char *reason;
-
-	if (!list->key || list->is_span || strchr(list->key, ','))
-		return 0;
-	baleen_span_parse(list->key, strlen(list->key), &span, &reason);
-	return complain("'%s': %s", list->key, reason);
-}
-
 /* The scopes of a device that was renamed by hand have the name of before, for which others may be
  * parked.
  */
@@ -341,14 +327,14 @@ static int follow_name(struct list *list)
 /* Asked for some that are not there is no match, as for match. */
 static int list_book(struct list *list)
 {
-	bool is_filtered = list->key || list->origin || list->ending_ms;
+	bool is_filtered = list->key.text || list->origin || list->ending_ms;
 	struct baleen_error error;
 
 	if (follow_name(list))
 		return EXIT_FAILED;
 	if (baleen_scopes_with_entries(&list->book, &list->scopes, &error))
 		return complain("%s", error.text);
-	if (check_target(list) || check_key(list) || list_all(list))
+	if (check_target(list) || list_all(list))
 		return EXIT_FAILED;
 	return finish_collected(list->json,
 				is_filtered && !list->table.n ? EXIT_FAILED : EXIT_DONE);

@@ -16,18 +16,14 @@
  * struct log - what is asked for, and what was found
  * @since_ms: only what is at most so old; 0 for all
  * @origin: only of this origin; NULL for all
- * @key: only entries that hold some of this; NULL for all
- * @span: @key as addresses, when it is some
- * @is_span: it is
+ * @key: only entries that hold some of this
  * @json: an array of objects, filled in; NULL for words
  * @n: records so far
  */
 struct log {
 	u64 since_ms;
 	const char *origin;
-	const char *key;
-	struct baleen_span span;
-	bool is_span;
+	struct asked_key key;
 	json_t *json;
 	u64 n;
 };
@@ -41,12 +37,9 @@ static int parse_since(const struct option_use *use)
 
 static bool is_asked_for(const struct log *log, const struct baleen_journal_record *record)
 {
-	const struct baleen_entry_key *key = &record->entry.key;
-
 	if (log->origin && strcmp(log->origin, record->entry.origin))
 		return false;
-	return !log->key ||
-	       (!record->n && entry_has_key(key, log->key, log->is_span ? &log->span : NULL));
+	return !log->key.text || (!record->n && asked_key_is_in(&log->key, &record->entry.key));
 }
 
 static void print_record(const struct baleen_journal_record *record)
@@ -110,14 +103,12 @@ static int run(int argc, char **argv)
 	struct log log = { 0 };
 	struct baleen_rule_store book;
 	struct baleen_error error;
-	const char *reason;
 	int err = options_parse(&log_command, &log, &argc, &argv);
 
 	if (err)
 		return err;
-	log.key = argc ? argv[0] : NULL;
-	if (log.key)
-		log.is_span = !baleen_span_parse(log.key, strlen(log.key), &log.span, &reason);
+	if (argc && asked_key_parse(&log.key, argv[0]))
+		return EXIT_FAILED;
 	if (baleen_book_open(&book, &error))
 		return complain("%s", error.text);
 	err = baleen_journal_each(&book, log.since_ms ? baleen_now_ms() - log.since_ms : 0,
@@ -125,7 +116,7 @@ static int run(int argc, char **argv)
 	baleen_book_close(&book);
 	if (err)
 		return complain("%s", error.text);
-	return finish_collected(log.json, log.key && !log.n ? EXIT_FAILED : EXIT_DONE);
+	return finish_collected(log.json, log.key.text && !log.n ? EXIT_FAILED : EXIT_DONE);
 }
 
 static const struct option_spec options[] = {
