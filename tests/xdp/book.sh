@@ -111,7 +111,11 @@ expect "at boot, with the book of a newer release" 1 "veth-b: attached, native, 
 is "lists are in force" "$(dropped 20.1.1.1 192.0.2.1)" DP
 check_status "a ban" 1 baleen ban 192.0.2.8
 is "is refused for that" "$(grep -c 'newer release' "$TMP/err")" 1
-sqlite3 "$BOOK" "PRAGMA user_version = 1"
+sqlite3 "$BOOK" "PRAGMA user_version = 1; UPDATE single SET reason = reason || printf('%300s', '')"
+reboot_of
+check_status "at boot, with rows that cannot be" 1 baleen restore --boot veth-b
+is "lists are in force" "$(dropped 20.1.1.1 192.0.2.1)" DP
+sqlite3 "$BOOK" "UPDATE single SET reason = rtrim(reason)"
 check "with the release that can read it" baleen ban 192.0.2.8
 is "all are in force again" "$(dropped 20.1.1.1 192.0.2.1 192.0.2.8)" DDD
 check "taken back" baleen unban 192.0.2.8

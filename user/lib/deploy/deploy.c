@@ -209,6 +209,23 @@ int baleen_deploy_put(struct baleen_deploy *deploy, const struct baleen_deploy_p
 	return err;
 }
 
+/* When it is the book that cannot be read, lists alone are better than no filter. Entries come with
+ * the next command that can read it, which finds the mark.
+ */
+static int prepare_without_book(struct baleen_deploy *deploy, struct baleen_deploy_step *step)
+{
+	const struct baleen_deploy_plan *plan = step->plan;
+	struct baleen_error ignored;
+	int err = plan->rules.n_rules ? baleen_book_do_without(&deploy->state, &ignored) : -EINVAL;
+
+	baleen_deploy_step_free(step);
+	*step = (struct baleen_deploy_step){ .plan = plan, .now_ms = baleen_now_ms() };
+	if (err)
+		return err;
+	baleen_rule_store_mark(&deploy->state, &ignored);
+	return baleen_deploy_prepare(deploy, step, &ignored);
+}
+
 int baleen_deploy_restore(struct baleen_deploy *deploy, struct baleen_attempts *attempts,
 			  struct baleen_error *error)
 {
@@ -221,18 +238,15 @@ int baleen_deploy_restore(struct baleen_deploy *deploy, struct baleen_attempts *
 		return 0;
 	/* Nothing that a full disk could refuse is a reason to be without a filter. */
 	baleen_book_follow_boot(&deploy->state);
-	err = baleen_book_do_without(&deploy->state, &deploy->book_error);
-	if (err)
-		baleen_fail(error, -err, "%s", deploy->book_error.text);
-	else
-		err = baleen_rule_store_get_rules(&deploy->state, &plan.rules, error);
+	err = baleen_rule_store_get_rules(&deploy->state, &plan.rules, error);
 	if (!err)
 		err = baleen_deploy_prepare(deploy, &step, error);
+	if (err && !prepare_without_book(deploy, &step)) {
+		deploy->book_error = *error;
+		err = 0;
+	}
 	if (!err)
 		err = baleen_deploy_attach(deploy, &step, attempts, error);
-	/* Its entries come with the next command that can read them. */
-	if (!err && deploy->book_error.text[0])
-		err = baleen_rule_store_mark(&deploy->state, error);
 	/* A device that comes and goes leaves no filters behind. */
 	if (!err)
 		baleen_stale_pins_forget_name(deploy->state.device);

@@ -159,10 +159,10 @@ int baleen_book_read(const struct baleen_rule_store *state, struct baleen_error 
 	return err ? baleen_fail(error, -err, "%s", why.text) : 0;
 }
 
-int baleen_book_do_without(const struct baleen_rule_store *state, struct baleen_error *why)
+int baleen_book_do_without(const struct baleen_rule_store *state, struct baleen_error *error)
 {
-	why->text[0] = '\0';
-	return baleen_book_read(state, why) ? open_empty(state->book, NULL) : 0;
+	baleen_sql_close(state->book);
+	return open_empty(state->book, error);
 }
 
 int baleen_book_open(struct baleen_rule_store *state, struct baleen_error *error)

@@ -33,16 +33,16 @@
 int baleen_book_read(const struct baleen_rule_store *state, struct baleen_error *error);
 
 /**
- * baleen_book_do_without() - have an empty book where it cannot be read
+ * baleen_book_do_without() - have an empty book in place of one that cannot be read
  * @state: opened
- * @why: filled in with why it cannot be read; empty when it can
+ * @error: filled in on failure
  *
  * For a device that comes up: without a filter it would drop nothing at all. Nothing can be
  * written to such a book.
  *
- * Return: 0, also when it can be read; a negative errno.
+ * Return: 0 or a negative errno.
  */
-int baleen_book_do_without(const struct baleen_rule_store *state, struct baleen_error *why);
+int baleen_book_do_without(const struct baleen_rule_store *state, struct baleen_error *error);
 
 /**
  * baleen_book_open() - the book without a state
