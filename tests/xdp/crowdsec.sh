@@ -103,6 +103,9 @@ try_script()
 		"$(decision 9.9.9.9 1h Ip captcha | sed "s/}$/,$action/")" \
 		"$(decision BR 1h Country | sed "s/}$/,$action/")" \
 		"$(decision '9.9.9.9 origin=x' 1h | sed "s/}$/,$action/")" "add 9.9.9.9"
+	printf '%s\n' '#!/bin/sh' 'cat >/dev/null' 'printf "%s\n" ok "ok renewed" "ok absent" "ok, not kept: disk full" \
+		"ok, not on eth1: held" "ok narrowed why"' >"$TMP/fake"
+	adapts "what some device has not is logged" $'ok, not on eth1: held\nok narrowed why' "nothing"
 }
 
 # --- the bouncer ------------------------------------------------------------------

@@ -29,8 +29,12 @@ feed()
 has() { baleen list -j "$1" "$2" | jq -c '[.[] | [.origin, .reason]]'; }
 WAIT=()
 
-refuses "no rule takes bans" "no rule of any device takes bans: write 'bans' below a rule of \
-/etc/baleen/DEV.conf that drops, and 'baleen apply'" baleen feed bans -
+is "no rule takes bans" "$(feed "ban 192.0.2.7" "unban 192.0.2.7" "del 192.0.2.7" flush)" \
+	"failed no rule of any device takes bans
+ok absent
+ok absent
+ok 0 deleted
+status 1"
 check_status "neither a rule nor bans" 2 baleen feed veth-b -
 is "is usage" "$(head -n 1 "$TMP/err")" "baleen: feed: 'veth-b' is neither DEV:RULE nor bans (see 'baleen help feed')"
 
@@ -60,6 +64,10 @@ bad '192.0.2.300': octet above 255
 bad not add, ban, del, unban, flush, begin or commit: put
 bad not ttl=, origin= or reason=
 status 1"
+check "IPv6, alone" baleen ban 2001:db8:7::7/128
+is "is unbanned by either" "$(feed "ban 2001:db8:7::8" "unban 2001:db8:7::7") $(dropped 2001:db8:7::{7,8})" $'ok\nok PP-PP'
+check "IPv6, alone" baleen ban 2001:db8:7::7/128
+is "is unbanned by either" "$(feed "unban 2001:db8:7::7") $(dropped 2001:db8:7::7)" "ok P-P"
 
 # --- what a rule must not have ---
 
@@ -85,8 +93,7 @@ is "again" "$(feed "ban 192.0.2.77") $(dropped 192.0.2.77)" "ok D-D"
 exec 9<"$(kept_of "$B")/veth-b" 8<"$STATE_C"
 flock 9
 flock 8
-is "all are held" "$(feed "ban 192.0.2.78" | sed 's/ .*//' | paste -sd ' ')" "status"
-is "which is told" "$(grep -c 'another command' "$TMP/err")" 2
+is "all are held" "$(feed "ban 192.0.2.78" "unban 192.0.2.77" | sed 's/ .*//' | paste -sd ' ')" "failed failed status"
 exec 9<&- 8<&-
 WAIT=()
 
@@ -123,14 +130,17 @@ check "an entry of one rule" baleen add veth-b:bad 203.0.113.9
 prints "flush of bans, all" "bans: 2 deleted" baleen flush bans --all
 is "leaves other rules, and what is parked" "$(dropped 203.0.113.{6,9} | cut -d - -f 1) $(parked)" \
 	"PD veth-c:list 203.0.113.6,veth-c:list 203.0.113.7"
-is "anew" "$(feed "ban 203.0.113.6")" ok
+is "a snapshot, too" "$(feed begin "ban 203.0.113.6" commit) $(parked)" \
+	"ok 1 entries, 0 refused, 0 deleted veth-c:list 203.0.113.6,veth-c:list 203.0.113.7"
 prints "flush of bans of an origin" "bans: 1 deleted" baleen flush bans --origin soc
-is "takes what is parked" "$(parked)" ""
-is "some" "$(feed "ban 203.0.113.6")" ok
 check "a device comes" baleen attach veth-c --drop list="$TMP/list" bans
-is "with one more" "$(feed "ban 203.0.113.7")" ok
+is "with what it had" "$(dropped 203.0.113.{6,7})" PP-DD
+is "until the next snapshot" "$(feed begin "ban 203.0.113.6" commit) $(dropped 203.0.113.{6,7})" \
+	"ok 1 entries, 0 refused, 1 deleted DP-DP"
 check "and goes" baleen detach --forget veth-c
-is "and so does a snapshot" "$(feed begin "ban 203.0.113.6" commit) $(parked)" "ok 1 entries, 0 refused, 1 deleted "
+check "the other has no rule that takes bans" baleen detach --forget veth-b
+is "del is of what is parked still" "$(feed "del 203.0.113.6" "ban 203.0.113.6" | sed 's/ .*//' | paste -sd ' ') $(parked | tr , '\n' | grep -c 113.6)" "ok failed status 0"
+check_status "one by its configuration" 3 baleen apply
 
 # --- as it comes ---
 

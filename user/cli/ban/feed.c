@@ -134,55 +134,59 @@ static void reply_failed(struct feed *feed, size_t n, const struct baleen_error 
 		reply("failed %s", error->text);
 }
 
-/* Takes what was to go, too, where its rule is not there. */
-static int put_parked(struct feed *feed, struct baleen_error *error)
+static void reply_to_all(struct feed *feed, const struct baleen_batch *batch, bool is_failed,
+			 const struct baleen_error *why)
 {
-	int err = 0;
+	for (size_t i = 0; i < batch->n; i++) {
+		bool is_put = batch->change[i].op == BALEEN_RULE_ENTRY_PUT;
 
-	for (size_t i = 0; i < feed->entries.n && !err; i++) {
-		struct baleen_rule_entry_change *change = &feed->entries.change[i];
-		const char *origin = change->entry.origin;
-		u64 n = 0;
-
-		if (change->op != BALEEN_RULE_ENTRY_REMOVE)
-			continue;
-		err = feed_target_put_parked(&feed->target, &change->entry, *origin ? origin : NULL,
-					     &n, error);
-		if (n)
-			change->result = 0;
+		if (is_failed && is_put)
+			reply_failed(feed, 1, why);
+		else
+			reply_to(feed, &batch->change[i]);
 	}
-	return err;
+}
+
+/* Where no rule takes bans, entries that are parked can be deleted still. */
+static void make(struct feed *feed, struct baleen_batch *batch)
+{
+	struct baleen_error error, second;
+	int err = put_batch(feed, batch, &error);
+
+	if (err && err != -ENOENT) {
+		reply_failed(feed, batch->n, &error);
+		return;
+	}
+	for (size_t i = 0; err && i < batch->n; i++)
+		batch->change[i].result = -ENOENT;
+	if (feed_target_put_parked(&feed->target, batch, &second))
+		complain("%s", second.text);
+	reply_to_all(feed, batch, err, &error);
 }
 
 /* Makes what waits. 0, or EXIT_FAILED after a message when nobody reads the replies. */
 static int flush(struct feed *feed)
 {
 	struct baleen_batch batch = { .change = feed->entries.change, .n = feed->entries.n };
-	struct baleen_error error;
 
 	if (!feed->entries.n)
 		return 0;
-	if (put_batch(feed, &batch, &error) || put_parked(feed, &error))
-		reply_failed(feed, batch.n, &error);
-	else
-		for (size_t i = 0; i < feed->entries.n; i++)
-			reply_to(feed, &feed->entries.change[i]);
+	make(feed, &batch);
 	feed->entries.n = 0;
 	return fflush(stdout) ? finish_output(EXIT_FAILED) : 0;
 }
 
-/* All entries of an origin, also those whose rule is not there. */
 static int flush_origin(struct feed *feed, const char *origin)
 {
 	struct baleen_batch batch = { .flush_of = origin };
 	struct baleen_error error;
 	char what[64];
-	u64 n = 0;
+	int err;
 
 	if (flush(feed))
 		return EXIT_FAILED;
-	if (put_batch(feed, &batch, &error) ||
-	    feed_target_put_parked(&feed->target, NULL, origin, &n, &error)) {
+	err = put_batch(feed, &batch, &error);
+	if (err && err != -ENOENT) {
 		reply_failed(feed, 1, &error);
 		return 0;
 	}
@@ -203,7 +207,7 @@ static void commit(struct feed *feed)
 	struct baleen_batch batch = { .change = feed->entries.change,
 				      .n = feed->entries.n,
 				      .snapshot_of = feed->options.origin };
-	u64 n_refused = 0, n_parked = 0;
+	u64 n_refused = 0;
 	struct baleen_error error;
 	char what[128];
 
@@ -212,8 +216,7 @@ static void commit(struct feed *feed)
 		reply_spoiled(feed);
 		return;
 	}
-	if (put_batch(feed, &batch, &error) ||
-	    feed_target_put_parked(&feed->target, NULL, batch.snapshot_of, &n_parked, &error)) {
+	if (put_batch(feed, &batch, &error)) {
 		reply_failed(feed, 1, &error);
 		feed->entries.n = 0;
 		return;
@@ -271,11 +274,44 @@ static int apply_change(struct feed *feed, enum baleen_rule_entry_op op,
 		return bad(feed, error.text, "");
 	if (feed->in_snapshot && feed->entries.n == feed->target.max_entries)
 		return refuse_more(feed);
-	if (line->verb == BALEEN_ENTRY_UNBAN)
-		entry.origin[0] = '\0';
 	if (entries_append(&feed->entries, op, &entry))
 		return EXIT_FAILED;
 	return !feed->in_snapshot && feed->entries.n == MAX_BATCH ? flush(feed) : 0;
+}
+
+/* A lone IPv6 address is unbanned with its network and alone, as by the command: one reply. */
+static int take_unban(struct feed *feed, const struct baleen_entry_line *line)
+{
+	const u32 widths[] = { feed->target.ban_width, BALEEN_BAN_WIDTH_MAX };
+	struct baleen_rule_entry_change change[2] = { 0 };
+	struct baleen_batch batch = { .change = change };
+	struct baleen_error error, second;
+	bool is_widened = true;
+	int err;
+
+	if (feed->in_snapshot)
+		return bad(feed, "a snapshot has what is to be there, not del or unban", "");
+	if (flush(feed))
+		return EXIT_FAILED;
+	for (; batch.n < 2 && is_widened; batch.n++) {
+		change[batch.n].op = BALEEN_RULE_ENTRY_REMOVE;
+		if (entry_make(line->key, feed->target.key_spec, widths[batch.n], &feed->options,
+			       &change[batch.n].entry, &is_widened, &error))
+			return bad(feed, error.text, "");
+		change[batch.n].entry.origin[0] = '\0';
+		change[batch.n].result = -ENOENT;
+	}
+	err = put_batch(feed, &batch, &error);
+	if (err && err != -ENOENT) {
+		reply_failed(feed, 1, &error);
+		return 0;
+	}
+	if (feed_target_put_parked(&feed->target, &batch, &second))
+		complain("%s", second.text);
+	if (batch.n > 1 && !change[1].result)
+		change[0].result = 0;
+	reply_to(feed, &change[0]);
+	return 0;
 }
 
 static int take_flush(struct feed *feed, const struct baleen_entry_line *line)
@@ -310,8 +346,8 @@ static int take_line(struct feed *feed, char *text)
 		return bad(feed, error.text, "");
 	switch (line.verb) {
 	case BALEEN_ENTRY_ADD: return apply_change(feed, BALEEN_RULE_ENTRY_PUT, &line);
-	case BALEEN_ENTRY_DEL:
-	case BALEEN_ENTRY_UNBAN: return apply_change(feed, BALEEN_RULE_ENTRY_REMOVE, &line);
+	case BALEEN_ENTRY_DEL: return apply_change(feed, BALEEN_RULE_ENTRY_REMOVE, &line);
+	case BALEEN_ENTRY_UNBAN: return take_unban(feed, &line);
 	case BALEEN_ENTRY_FLUSH: return take_flush(feed, &line);
 	case BALEEN_ENTRY_BEGIN: return begin(feed);
 	case BALEEN_ENTRY_COMMIT:

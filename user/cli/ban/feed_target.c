@@ -9,8 +9,12 @@
 #include "net/device.h"
 #include "state/book.h"
 #include "state/parked.h"
+#include "state/rule_store_each.h"
 #include "util/clock.h"
 #include "util/memory.h"
+
+/* A ban is to be in force soon on those that are not held. */
+#define LATE_MS 1000
 
 static bool is_one(const struct feed_target *target)
 {
@@ -25,50 +29,39 @@ static u64 max_entries(const struct baleen_stored_rule *rule)
 	return baleen_feed_max_entries(&rule->limits, baleen_memory_total() / 4);
 }
 
-static int find_rule(struct feed_target *target)
+static void begin_to_measure(struct feed_target *target)
 {
-	struct baleen_stored_rule rule;
-
-	if (entries_rule(target->device, target->rule, &rule))
-		return EXIT_FAILED;
-	target->key_spec = rule.key_spec;
-	target->ban_width = baleen_rule_ban_width(&rule);
-	target->max_entries = max_entries(&rule);
-	return 0;
-}
-
-static void complain_sick(const struct baleen_bans *bans)
-{
-	for (size_t i = 0; i < bans->n_sick; i++)
-		complain("%s: %s", bans->sick[i].device, bans->sick[i].error.text);
-}
-
-static int find_rules(struct feed_target *target)
-{
-	struct baleen_bans bans = { 0 };
-	struct baleen_error error;
-	int err = baleen_bans_open(&bans, target->wait_ms, &error);
-
 	target->key_spec = BALEEN_KEY_SRC;
 	target->ban_width = BALEEN_BAN_WIDTH_MAX;
 	target->max_entries = ~0ull;
-	for (size_t i = 0; i < bans.n_rules; i++) {
-		const struct baleen_stored_rule *rule = &bans.rule[i].rule;
-		u32 width = baleen_rule_ban_width(rule);
-		u64 max = max_entries(rule);
+}
 
-		target->ban_width = width < target->ban_width ? width : target->ban_width;
-		target->max_entries = max < target->max_entries ? max : target->max_entries;
-	}
-	complain_sick(&bans);
-	baleen_bans_close(&bans);
-	if (err == -ENOENT)
-		return complain_no_bans(&error);
-	return err ? EXIT_FAILED : 0;
+static void measure(struct feed_target *target, const struct baleen_stored_rule *rule)
+{
+	u32 width = baleen_rule_ban_width(rule);
+	u64 max = max_entries(rule);
+
+	target->key_spec = rule->key_spec;
+	target->ban_width = width < target->ban_width ? width : target->ban_width;
+	target->max_entries = max < target->max_entries ? max : target->max_entries;
+}
+
+/* A device that cannot be read now is named when it is to be held. */
+static int look_at_device(struct baleen_rule_store_found *found, void *data)
+{
+	struct baleen_stored_rules rules;
+
+	if (found->err || baleen_rule_store_get_rules(&found->state, &rules, &found->error))
+		return 0;
+	for (u32 i = 0; i < rules.n_rules; i++)
+		if (rules.rule[i].takes_bans)
+			measure(data, &rules.rule[i]);
+	return 0;
 }
 
 int feed_target_find(struct feed_target *target)
 {
+	struct baleen_stored_rule rule;
 	struct baleen_error error;
 	bool is_all = !strcmp(target->name, FEED_BANS);
 
@@ -78,7 +71,15 @@ int feed_target_find(struct feed_target *target)
 				      target->name);
 	if (baleen_device_privileges(&error))
 		return complain("%s", error.text);
-	return is_all ? find_rules(target) : find_rule(target);
+	begin_to_measure(target);
+	if (is_all)
+		return baleen_rule_store_each(look_at_device, target, &error) ?
+			       complain("%s", error.text) :
+			       0;
+	if (entries_rule(target->device, target->rule, &rule))
+		return EXIT_FAILED;
+	measure(target, &rule);
+	return 0;
 }
 
 /* --- held --------------------------------------------------------------------- */
@@ -95,19 +96,34 @@ void feed_target_release(struct feed_target *target)
 	target->host = (struct baleen_host){ 0 };
 }
 
+/* One device that somebody holds is waited for once, and then no longer keeps bans from the
+ * others.
+ */
+static int hold_all(struct feed_target *target, struct baleen_error *error)
+{
+	bool is_impatient = target->is_late && target->wait_ms > LATE_MS;
+	int err = baleen_bans_open(&target->bans, is_impatient ? LATE_MS : target->wait_ms, error);
+
+	target->is_late = target->bans.n_sick;
+	if (err) {
+		baleen_bans_close(&target->bans);
+		return err;
+	}
+	begin_to_measure(target);
+	for (size_t i = 0; i < target->bans.n_rules; i++)
+		measure(target, &target->bans.rule[i].rule);
+	return 0;
+}
+
 static int hold(struct feed_target *target, struct baleen_error *error)
 {
 	int err;
 
 	if (target->is_held)
 		return 0;
-	if (is_one(target))
-		err = baleen_device_session_open_state(&target->session, target->device,
-						       target->wait_ms, error);
-	else
-		err = baleen_bans_open(&target->bans, target->wait_ms, error);
-	if (err && !is_one(target))
-		baleen_bans_close(&target->bans);
+	err = is_one(target) ? baleen_device_session_open_state(&target->session, target->device,
+								target->wait_ms, error) :
+			       hold_all(target, error);
 	target->is_held = !err;
 	target->held_ms = baleen_monotonic_ms();
 	return err;
@@ -152,12 +168,13 @@ static void unite(struct baleen_rule_entry_change *all, const struct baleen_rule
 	all->protected = less->protected;
 }
 
-static void leave(struct feed_target *target, const char *device, const char *why)
+/* @rule: NULL for all of the device */
+static void leave(struct feed_target *target, const char *device, const char *rule, const char *why)
 {
 	size_t n = strlen(target->left.text);
 
-	snprintf(target->left.text + n, sizeof(target->left.text) - n, "%s%s: %s", n ? "; " : "",
-		 device, why);
+	snprintf(target->left.text + n, sizeof(target->left.text) - n, "%s%s%s%s: %s",
+		 n ? "; " : "", device, rule ? ":" : "", rule ?: "", why);
 }
 
 /* Makes a batch in one of the rules; @result has the results of those before, unless it is the
@@ -172,15 +189,13 @@ static int put_in_rule(struct feed_target *target, const struct baleen_ban_rule 
 	struct baleen_error why;
 	int err;
 
-	for (size_t i = 0; i < one.n; i++) {
-		one.change[i].result = 0;
-		one.change[i].answer = BALEEN_GATE_OPEN;
-	}
+	for (size_t i = 0; i < one.n; i++)
+		one.change[i].entry.yields = 0;
 	one.rule = rule->rule.name;
 	one.host = &target->bans.host[rule->deploy];
 	err = baleen_deploy_batch(deploy, &one, &why);
 	if (err) {
-		leave(target, deploy->state.device, why.text);
+		leave(target, deploy->state.device, rule->rule.name, why.text);
 		return err;
 	}
 	for (size_t i = 0; i < one.n; i++)
@@ -194,32 +209,18 @@ static int put_in_rule(struct feed_target *target, const struct baleen_ban_rule 
 	return 0;
 }
 
-static void name_sick(struct feed_target *target)
-{
-	for (size_t i = 0; i < target->bans.n_sick; i++)
-		leave(target, target->bans.sick[i].device, target->bans.sick[i].error.text);
-}
-
 static int put_in_all(struct feed_target *target, struct baleen_batch *batch,
 		      struct baleen_error *error)
 {
 	struct baleen_rule_entry_change *result = calloc(batch->n + 1, sizeof(*result));
-	s64 left = -1;
 	size_t n = 0;
 
 	if (!result)
 		return baleen_no_memory(error);
-	name_sick(target);
-	for (size_t i = 0; i < target->bans.n_rules; i++) {
-		const struct baleen_ban_rule *rule = &target->bans.rule[i];
-
-		if (rule->deploy == left)
-			continue;
-		if (put_in_rule(target, rule, batch, result, !n))
-			left = rule->deploy;
-		else
-			n++;
-	}
+	for (size_t i = 0; i < target->bans.n_sick; i++)
+		leave(target, target->bans.sick[i].device, NULL, target->bans.sick[i].error.text);
+	for (size_t i = 0; i < target->bans.n_rules; i++)
+		n += !put_in_rule(target, &target->bans.rule[i], batch, result, !n);
 	if (n && batch->n)
 		memcpy(batch->change, result, batch->n * sizeof(*result));
 	free(result);
@@ -240,16 +241,44 @@ int feed_target_put(struct feed_target *target, struct baleen_batch *batch,
 	/* The next one to open it tries to keep it, or what was left. */
 	if (err || target->unkept || target->left.text[0])
 		feed_target_release(target);
-	return err;
+	return is_one(target) && err == -ENOENT ? -ENODEV : err;
 }
 
-int feed_target_put_parked(const struct feed_target *target, const struct baleen_rule_entry *entry,
-			   const char *origin, u64 *n, struct baleen_error *error)
+static int put_parked(struct baleen_batch *batch, struct baleen_parked_key *key,
+		      struct baleen_error *error)
 {
-	struct baleen_scopes taken = { 0 };
-	int err = is_one(target) ? 0 : baleen_parked_remove(entry, origin, &taken, error);
+	struct baleen_scopes taken;
+	size_t n = 0;
+	int err;
 
-	*n += taken.n;
+	for (size_t i = 0; i < batch->n; i++)
+		if (batch->change[i].op == BALEEN_RULE_ENTRY_REMOVE)
+			key[n++] = (struct baleen_parked_key){ .entry = &batch->change[i].entry };
+	if (!n)
+		return 0;
+	err = baleen_parked_remove(key, n, &taken, error);
+	if (err)
+		return err;
 	baleen_scopes_free(&taken);
+	n = 0;
+	for (size_t i = 0; i < batch->n; i++)
+		if (batch->change[i].op == BALEEN_RULE_ENTRY_REMOVE && key[n++].n)
+			batch->change[i].result = 0;
+	return 0;
+}
+
+int feed_target_put_parked(const struct feed_target *target, struct baleen_batch *batch,
+			   struct baleen_error *error)
+{
+	struct baleen_parked_key *key;
+	int err;
+
+	if (is_one(target))
+		return 0;
+	key = calloc(batch->n + 1, sizeof(*key));
+	if (!key)
+		return baleen_no_memory(error);
+	err = put_parked(batch, key, error);
+	free(key);
 	return err;
 }

@@ -17,7 +17,8 @@
  * @device: its device; empty for all
  * @rule: its rule
  * @key_spec: key fields
- * @ban_width: as wide as a lone IPv6 address is banned: in the widest of them
+ * @ban_width: as wide as a lone IPv6 address is banned: in the widest of them, as they were
+ *             when they were last held
  * @max_entries: most entries of a snapshot: in the smallest of them
  * @keeps_sessions: refuse to ban peers of TCP sessions
  * @wait_ms: for other writers
@@ -26,7 +27,8 @@
  * @host: surveyed once while it is held
  * @is_held: it is
  * @held_ms: since when
- * @left: devices that the last put left as they were, and why; empty for none
+ * @is_late: a device of them was held by another for too long
+ * @left: rules that the last put left as they were, and why; empty for none
  * @unkept: why the disk has not what is in force; NULL when it has
  */
 struct feed_target {
@@ -42,6 +44,7 @@ struct feed_target {
 	struct baleen_host host;
 	bool is_held;
 	u64 held_ms;
+	bool is_late;
 	struct baleen_error left;
 	const char *unkept;
 };
@@ -50,16 +53,16 @@ struct feed_target {
 int feed_target_find(struct feed_target *target);
 
 /* Makes a batch, as baleen_deploy_batch(), in each rule. An entry that some of them refuse is
- * narrowed. 0, or a negative errno: then nothing has changed.
+ * narrowed. 0; -ENOENT when no rule takes bans; a negative errno: then nothing has changed.
  */
 int feed_target_put(struct feed_target *target, struct baleen_batch *batch,
 		    struct baleen_error *error);
 
-/* Takes entries of an origin out of rules that are not there: those of @entry's key, or all when
- * it is NULL; adds how many rules had some to @n. 0, or a negative errno.
+/* For bans makes the deletions of a batch where the rule is not there, too, and fills in their
+ * results. 0, or a negative errno: then nothing has changed there.
  */
-int feed_target_put_parked(const struct feed_target *target, const struct baleen_rule_entry *entry,
-			   const char *origin, u64 *n, struct baleen_error *error);
+int feed_target_put_parked(const struct feed_target *target, struct baleen_batch *batch,
+			   struct baleen_error *error);
 
 /* Lets others in. */
 void feed_target_release(struct feed_target *target);

@@ -88,23 +88,20 @@ static int flush_parked(const struct flush *flush)
 	return err ? complain("%s", error.text) : report(flush, &batch);
 }
 
-/* Entries that are parked may be of rules that took no bans: all of them are not meant. */
+/* Entries that are parked may be of rules that took no bans: they stay. */
 static int flush_bans(const struct flush *flush)
 {
 	struct feed_target bans = { .name = flush->target, .wait_ms = flush->wait_ms };
 	struct baleen_batch batch = { .in_place = true,
 				      .flush_of = flush->all ? "" : flush->origin };
 	struct baleen_error error;
-	u64 n_parked = 0;
 	int err = feed_target_find(&bans);
 
 	if (err)
 		return err;
 	err = feed_target_put(&bans, &batch, &error);
-	if (!err && !flush->all)
-		err = feed_target_put_parked(&bans, NULL, flush->origin, &n_parked, &error);
 	feed_target_release(&bans);
-	if (err)
+	if (err && err != -ENOENT)
 		return complain("%s", error.text);
 	err = report(flush, &batch);
 	if (bans.left.text[0])
@@ -152,8 +149,8 @@ const struct command flush_command = {
 	.name = "flush",
 	.synopsis = "DEV:RULE|bans --origin NAME|--all [--wait SECONDS] [-j]",
 	.help = "Deletes all single entries of an origin from a rule, or from all rules that take bans,\n"
-		"of each in one step. What lists and other origins hold stays in force. Those of a rule\n"
-		"that is not there are deleted, too.\n",
+		"of each in one step. What lists and other origins hold stays in force. Of DEV:RULE they\n"
+		"are also deleted where the rule is not there.\n",
 	.options = options,
 	.asks = { 1, 1, "one DEV:RULE, or bans, is asked for" },
 	.run = run,

@@ -13,36 +13,39 @@
 
 /* --- of all rules ----------------------------------------------------------- */
 
-static int unban_key(const struct baleen_rule_entry *entry, bool quiet, size_t *n)
-{
-	struct baleen_scopes taken = { 0 };
-	struct baleen_error error;
+#define N_WIDTHS 2
 
-	if (baleen_parked_remove(entry, NULL, &taken, &error))
-		return complain("%s", error.text);
-	for (size_t i = 0; i < taken.n && !quiet; i++)
-		say("%s: %s deleted; it was parked: the rule is not there\n", taken.scope[i].name,
-		    baleen_entry_key_text(&entry->key).text);
-	*n += taken.n;
-	baleen_scopes_free(&taken);
-	return 0;
+static void say_taken(const struct baleen_parked_key *key, const struct baleen_scope *scope)
+{
+	for (u64 i = 0; i < key->n; i++)
+		say("%s: %s deleted; it was parked: the rule is not there\n", scope[i].name,
+		    baleen_entry_key_text(&key->entry->key).text);
 }
 
 /* An address of IPv6 was banned alone, or with what its host has. */
 int unban_parked(const char *address, const struct entry_options *options, bool quiet, size_t *n)
 {
-	static const u32 widths[] = { BALEEN_BAN_WIDTH, BALEEN_BAN_WIDTH_MAX };
-	struct baleen_rule_entry entry;
+	static const u32 widths[N_WIDTHS] = { BALEEN_BAN_WIDTH, BALEEN_BAN_WIDTH_MAX };
+	struct baleen_parked_key key[N_WIDTHS];
+	struct baleen_rule_entry entry[N_WIDTHS];
+	struct baleen_scopes taken = { 0 };
 	struct baleen_error error;
 	bool is_widened = true;
+	size_t n_keys = 0, n_said = 0;
 
-	for (size_t i = 0; i < sizeof(widths) / sizeof(widths[0]) && is_widened; i++) {
-		if (entry_make(address, BALEEN_KEY_SRC, widths[i], options, &entry, &is_widened,
-			       &error))
+	for (; n_keys < N_WIDTHS && is_widened; n_keys++) {
+		if (entry_make(address, BALEEN_KEY_SRC, widths[n_keys], options, &entry[n_keys],
+			       &is_widened, &error))
 			return complain("%s", error.text);
-		if (unban_key(&entry, quiet, n))
-			return EXIT_FAILED;
+		entry[n_keys].origin[0] = '\0';
+		key[n_keys] = (struct baleen_parked_key){ .entry = &entry[n_keys] };
 	}
+	if (baleen_parked_remove(key, n_keys, &taken, &error))
+		return complain("%s", error.text);
+	for (size_t i = 0; i < n_keys && !quiet; n_said += key[i++].n)
+		say_taken(&key[i], taken.scope + n_said);
+	*n += taken.n;
+	baleen_scopes_free(&taken);
 	return 0;
 }
 
@@ -89,6 +92,7 @@ int open_parked(const char *target, struct baleen_rule_store *book, const char *
  * @origin: of whom
  * @entry: those found so far, of all keys
  * @n: how many
+ * @n_removed: of them, those that are deleted
  */
 struct taking {
 	const char *target, *rule;
@@ -98,6 +102,7 @@ struct taking {
 	const char *origin;
 	struct baleen_rule_entry *entry;
 	size_t n;
+	u64 n_removed;
 };
 
 static int take(const struct baleen_rule_entry *entry, void *data)
@@ -113,34 +118,27 @@ static int take(const struct baleen_rule_entry *entry, void *data)
 	return 0;
 }
 
-/* The key in its shortest form. Which fields the rule had is not known: then as it is typed. */
-static int read_key(struct taking *taking, const char *key, const struct entry_options *options)
+/* The key in its shortest form; of a rule whose keys are no addresses as it is typed. */
+static void read_key(struct taking *taking, const char *key, const struct entry_options *options)
 {
-	struct baleen_entry_text *text[] = { &taking->key, &taking->wide };
-	static const u32 widths[] = { BALEEN_BAN_WIDTH_MAX, BALEEN_BAN_WIDTH };
+	struct baleen_entry_text *text[N_WIDTHS] = { &taking->key, &taking->wide };
+	static const u32 widths[N_WIDTHS] = { BALEEN_BAN_WIDTH_MAX, BALEEN_BAN_WIDTH };
 	struct baleen_rule_entry entry;
-	struct baleen_error error;
 
-	for (size_t i = 0; i < sizeof(widths) / sizeof(widths[0]); i++) {
-		if (strchr(key, ',')) {
+	for (size_t i = 0; i < N_WIDTHS; i++)
+		if (entry_make(key, BALEEN_KEY_SRC, widths[i], options, &entry, NULL, NULL))
 			snprintf(text[i]->text, sizeof(text[i]->text), "%s", key);
-			continue;
-		}
-		if (entry_make(key, BALEEN_KEY_SRC, widths[i], options, &entry, NULL, &error))
-			return complain("%s", error.text);
-		*text[i] = baleen_rule_entry_text(&entry);
-	}
-	return 0;
+		else
+			*text[i] = baleen_rule_entry_text(&entry);
 }
 
 static int find_key(struct taking *taking, const char *key, const struct entry_options *options)
 {
 	struct baleen_error error;
 	size_t n = taking->n;
-	int err = read_key(taking, key, options);
+	int err;
 
-	if (err)
-		return err;
+	read_key(taking, key, options);
 	err = baleen_rule_entries_each(&taking->book, taking->rule, taking->origin, take, taking,
 				       &error);
 	if (err)
@@ -154,13 +152,16 @@ static int find_key(struct taking *taking, const char *key, const struct entry_o
 static int remove_found(struct taking *taking, struct baleen_error *error)
 {
 	int err = taking->n ? baleen_book_begin(&taking->book, error) : 0;
-	u64 n;
 
 	if (err || !taking->n)
 		return err;
-	for (size_t i = 0; i < taking->n && !err; i++)
+	for (size_t i = 0; i < taking->n && !err; i++) {
+		u64 n = 0;
+
 		err = baleen_rule_entries_remove(&taking->book, taking->rule, &taking->entry[i],
 						 taking->origin, &n, error);
+		taking->n_removed += n;
+	}
 	if (!err)
 		return baleen_book_commit(&taking->book, error);
 	baleen_book_rollback(&taking->book);
@@ -174,9 +175,9 @@ static int report(const struct taking *taking, bool json)
 	if (json)
 		return print_json(json_pack("{s:o, s:b, s:b, s:I}", "target",
 					    json_text(taking->target), "dry_run", 0, "in_place", 1,
-					    "deleted", (json_int_t)taking->n));
+					    "deleted", (json_int_t)taking->n_removed));
 	say("%s: %s deleted; parked: the rule is not there\n", taking->target,
-	    format_count(taking->n, n));
+	    format_count(taking->n_removed, n));
 	return finish_output(EXIT_DONE);
 }
 

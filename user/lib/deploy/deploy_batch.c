@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Changes of single entries, in the state and in what packets see. */
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -373,6 +372,20 @@ static int check_origins(const struct work *work)
 	return 0;
 }
 
+/* Whoever read a key by what the rule was before must not be told that it is in force. */
+static int check_keys(const struct work *work)
+{
+	const struct baleen_rule_entry_change *change = work->batch->change;
+	u32 key_spec = baleen_deploy_rows_rule(&work->rows)->key_spec;
+
+	for (size_t i = 0; i < work->batch->n; i++)
+		if (change[i].op == BALEEN_RULE_ENTRY_PUT &&
+		    !baleen_entry_key_is_of(&change[i].entry.key, key_spec))
+			return baleen_fail(work->rows.error, EINVAL, "'%s' has other keys by now",
+					   work->batch->rule);
+	return 0;
+}
+
 static int start_batch(struct work *work)
 {
 	int err = baleen_rule_store_get_rules(state_of(work), &work->rows.rules, work->rows.error);
@@ -382,14 +395,14 @@ static int start_batch(struct work *work)
 		err = check_origins(work);
 	if (err)
 		return err;
-	index = baleen_rule_store_find_rule(&work->rows.rules, work->batch->rule);
 	work->plan.rules = work->rows.rules;
 	work->rows.rebuild = work->plan.rebuild;
+	index = baleen_rule_store_find_rule(&work->rows.rules, work->batch->rule);
 	if (index < 0)
 		return baleen_fail(work->rows.error, ENOENT, "%s has no rule '%s'",
 				   state_of(work)->device, work->batch->rule);
 	baleen_deploy_rows_start(&work->rows, index, baleen_now_ms());
-	return 0;
+	return check_keys(work);
 }
 
 static int change_book(struct work *work)
@@ -399,7 +412,6 @@ static int change_book(struct work *work)
 	if (work->batch->snapshot_of)
 		baleen_journal_many(state_of(work));
 	err = flush_rows(work);
-
 	if (!err)
 		err = mark_repeats(work);
 	if (!err)

@@ -60,6 +60,16 @@ static int parse_change(struct baleen_entry_line *line, char *rest, struct balee
 	return *line->key ? parse_values(line, rest, error) : baleen_fail(error, EINVAL, "no key");
 }
 
+/* A value that changes nothing was meant to. */
+static int check_values(const struct baleen_entry_line *line, struct baleen_error *error)
+{
+	if (line->verb == BALEEN_ENTRY_UNBAN && (line->origin || line->reason || line->ttl_ms))
+		return baleen_fail(error, EINVAL, "unban is of every origin: KEY alone");
+	if (line->verb == BALEEN_ENTRY_FLUSH && (line->reason || line->ttl_ms))
+		return baleen_fail(error, EINVAL, "flush takes origin= alone");
+	return 0;
+}
+
 static enum baleen_entry_verb verb_of(const char *word)
 {
 	static const struct {
@@ -99,6 +109,8 @@ int baleen_entry_line_parse(char *text, struct baleen_entry_line *line, struct b
 		err = parse_values(&parsed, text, error);
 	else if (parsed.verb && parsed.verb < BALEEN_ENTRY_BEGIN)
 		err = parse_change(&parsed, text, error);
+	if (!err)
+		err = check_values(&parsed, error);
 	if (!err)
 		*line = parsed;
 	return err;

@@ -132,83 +132,93 @@ static int find_parked(const struct baleen_rule_store *book, u64 ended_ms,
 	return err;
 }
 
+static bool has_scope(const struct baleen_scopes *scopes, const char *device, const char *rule)
+{
+	char of[BALEEN_POINT_BYTES];
+
+	for (size_t i = 0; i < scopes->n; i++)
+		if (!strcmp(baleen_scopes_split(&scopes->scope[i], of), rule) &&
+		    !strcmp(of, device))
+			return true;
+	return false;
+}
+
 int baleen_parked_open(const char *device, const char *rule, struct baleen_rule_store *book,
 		       struct baleen_error *error)
 {
-	struct baleen_stored_rules rules;
-	struct baleen_rule_store state;
-	char scope[BALEEN_POINT_BYTES];
-	int err = baleen_rule_store_open(&state, device, 0, error);
-	bool is_there = err != -ENOENT;
+	struct baleen_rule_store opened;
+	struct baleen_scopes parked;
+	bool is_parked;
+	int err = baleen_book_open(&opened, error);
 
-	snprintf(scope, sizeof(scope), "%s", device);
-	if (!err) {
-		is_there = baleen_rule_store_get_rules(&state, &rules, error) ||
-			   baleen_rule_store_find_rule(&rules, rule) >= 0;
-		strcpy(scope, state.scope);
-		baleen_rule_store_close(&state);
-	}
-	err = is_there ? 0 : baleen_book_open(book, error);
-	if (err || is_there)
+	if (err)
 		return err;
-	strcpy(book->scope, scope);
-	if (baleen_rule_entries_count(book, rule, NULL))
-		return 1;
-	baleen_book_close(book);
-	return 0;
+	err = find_parked(&opened, 0, &parked, error);
+	is_parked = !err && has_scope(&parked, device, rule);
+	if (!err)
+		baleen_scopes_free(&parked);
+	if (!is_parked) {
+		baleen_book_close(&opened);
+		return err;
+	}
+	snprintf(opened.scope, sizeof(opened.scope), "%s", device);
+	*book = opened;
+	return 1;
 }
 
 /* --- taken back ---------------------------------------------------------------- */
 
-static int remove_from(struct baleen_rule_store *book, const struct baleen_scopes *parked,
-		       const struct baleen_rule_entry *entry, const char *origin,
-		       struct baleen_scopes *taken, struct baleen_error *error)
+static int remove_key(struct baleen_rule_store *book, const struct baleen_scopes *parked,
+		      struct baleen_parked_key *key, struct baleen_scopes *taken,
+		      struct baleen_error *error)
 {
+	const char *origin = key->entry->origin;
 	int err = 0;
 
 	for (size_t i = 0; i < parked->n && !err; i++) {
 		const char *rule = baleen_scopes_split(&parked->scope[i], book->scope);
 		u64 n = 0;
 
-		err = entry ? baleen_rule_entries_remove(book, rule, entry, origin, &n, error) :
-			      baleen_rule_entries_flush(book, rule, origin, &n, error);
+		err = baleen_rule_entries_remove(book, rule, key->entry, *origin ? origin : NULL,
+						 &n, error);
+		key->n += n > 0;
 		if (!err && n)
 			err = add(taken, &parked->scope[i], error);
 	}
 	return err;
 }
 
-static int remove_parked(struct baleen_rule_store *book, const struct baleen_rule_entry *entry,
-			 const char *origin, struct baleen_scopes *taken,
-			 struct baleen_error *error)
+static int remove_keys(struct baleen_rule_store *book, const struct baleen_scopes *parked,
+		       struct baleen_parked_key *key, size_t n, struct baleen_scopes *taken,
+		       struct baleen_error *error)
 {
-	struct baleen_scopes parked;
-	int err = find_parked(book, 0, &parked, error);
+	int err = baleen_book_begin(book, error);
 
-	if (err || !parked.n)
+	if (err)
 		return err;
-	err = baleen_book_begin(book, error);
-	if (!err) {
-		err = remove_from(book, &parked, entry, origin, taken, error);
-		if (!err && taken->n)
-			err = baleen_book_commit(book, error);
-		else
-			baleen_book_rollback(book);
-	}
-	baleen_scopes_free(&parked);
+	for (size_t i = 0; i < n && !err; i++)
+		err = remove_key(book, parked, &key[i], taken, error);
+	if (!err && taken->n)
+		return baleen_book_commit(book, error);
+	baleen_book_rollback(book);
 	return err;
 }
 
-int baleen_parked_remove(const struct baleen_rule_entry *entry, const char *origin,
-			 struct baleen_scopes *taken, struct baleen_error *error)
+int baleen_parked_remove(struct baleen_parked_key *key, size_t n, struct baleen_scopes *taken,
+			 struct baleen_error *error)
 {
-	struct baleen_scopes found = { 0 };
+	struct baleen_scopes found = { 0 }, parked = { 0 };
 	struct baleen_rule_store book;
 	int err = baleen_book_open(&book, error);
 
 	if (err)
 		return err;
-	err = remove_parked(&book, entry, origin, &found, error);
+	for (size_t i = 0; i < n; i++)
+		key[i].n = 0;
+	err = find_parked(&book, 0, &parked, error);
+	if (!err && parked.n)
+		err = remove_keys(&book, &parked, key, n, &found, error);
+	baleen_scopes_free(&parked);
 	baleen_book_close(&book);
 	if (err)
 		baleen_scopes_free(&found);

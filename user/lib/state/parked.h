@@ -47,7 +47,7 @@ int baleen_scopes_with_entries(const struct baleen_rule_store *book, struct bale
 
 /**
  * baleen_parked_open() - open the book at the entries of a rule that is not there
- * @device: its device
+ * @device: its device, as the scope has it
  * @rule: its name
  * @book: filled in, for functions that take a state; close with baleen_book_close()
  * @error: filled in on failure
@@ -60,18 +60,29 @@ int baleen_parked_open(const char *device, const char *rule, struct baleen_rule_
 		       struct baleen_error *error);
 
 /**
+ * struct baleen_parked_key - a key that is to be taken out of the entries that are parked
+ * @entry: its key, is_exception and origin; an empty origin is any
+ * @n: filled in: how many rules had it
+ */
+struct baleen_parked_key {
+	const struct baleen_rule_entry *entry;
+	u64 n;
+};
+
+/**
  * baleen_parked_remove() - forget entries that are parked
- * @entry: their key and is_exception; NULL for all keys
- * @origin: their origin; NULL for all
- * @taken: filled in: the scopes that had it; free with baleen_scopes_free()
+ * @key: the keys
+ * @n: how many
+ * @taken: filled in: the scopes that had one of them, each time; free with
+ *         baleen_scopes_free()
  * @error: filled in on failure
  *
  * The rules of a device whose state cannot be read may be there.
  *
- * Return: 0 or a negative errno.
+ * Return: 0; a negative errno, then nothing has changed.
  */
-int baleen_parked_remove(const struct baleen_rule_entry *entry, const char *origin,
-			 struct baleen_scopes *taken, struct baleen_error *error);
+int baleen_parked_remove(struct baleen_parked_key *key, size_t n, struct baleen_scopes *taken,
+			 struct baleen_error *error);
 
 /**
  * baleen_parked_expire() - forget entries that are parked and whose time has come
