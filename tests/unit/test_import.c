@@ -288,7 +288,7 @@ static void test_nul(void **state)
 	int fd = open_bytes("add a 192.0.2.1\0\n", 17);
 
 	assert_int_equal(baleen_import(&importer, fd, "f", &error), -EINVAL);
-	assert_string_equal(error.text, "f: NUL byte");
+	assert_string_equal(error.text, "f:1: NUL byte: is it UTF-16?");
 	close(fd);
 	assert_int_equal(baleen_import(&importer, -1, "f", &error), -EBADF);
 }

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* baleen export: the single entries of a rule, for Baleen elsewhere and for other programs. */
+/* baleen export: single entries, for Baleen elsewhere and for other programs. */
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "cli/common/set_text.h"
-#include "cli/open/entries.h"
+#include "cli/ban/export_sets.h"
+#include "cli/ban/export_union.h"
+#include "cli/common/options.h"
 #include "cli/open/filter_name.h"
-#include "state/entry_pieces.h"
-#include "util/array.h"
+#include "cli/open/scope_rules.h"
+#include "state/book.h"
+#include "state/entry_json.h"
+#include "state/parked.h"
 #include "util/number.h"
 #include "util/utc.h"
 
@@ -23,60 +25,47 @@ enum export_format {
 
 /**
  * struct export - what is asked for, and what was found
- * @scope: as typed: DEV:RULE
+ * @target: DEV:RULE as typed; NULL for all rules of this network namespace
  * @format: how
  * @set: name of the set of ipset and nft
  * @origin: whose entries, or NULL for those of all
  * @now_ms: the time: what has ended by then is left out
- * @entry: the entries
- * @n: how many
- * @n_ends: of them, those that end
+ * @book: the entries
+ * @device_rules: of the device of the scope at hand
+ * @scope: the scope at hand
+ * @rule: its rule; NULL when its entries are parked
+ * @n: entries of it
+ * @n_fields: of them, those whose keys have several fields
+ * @all: entries that become one list, or sets
  */
 struct export
 {
-	const char *scope;
+	const char *target;
 	int format;
 	const char *set;
 	const char *origin;
 	u64 now_ms;
-	struct baleen_rule_entry *entry;
-	size_t n;
-	u64 n_ends;
+	struct baleen_rule_store book;
+	struct scope_rules device_rules;
+	struct baleen_scope scope;
+	const struct baleen_stored_rule *rule;
+	u64 n;
+	u64 n_fields;
+	struct export_union all;
 };
 
-static int collect(const struct baleen_rule_entry *entry, void *data)
+static bool is_of_sets(const struct export *export)
 {
-	struct export *export = data;
-
-	if (entry->expires_ms && entry->expires_ms <= export->now_ms)
-		return 0;
-	if (baleen_array_add(&export->entry, export->n))
-		return -ENOMEM;
-	export->entry[export->n++] = *entry;
-	export->n_ends += !!entry->expires_ms;
-	return 0;
+	return export->format == EXPORT_IPSET || export->format == EXPORT_NFT;
 }
 
-/* --- one by one ---------------------------------------------------------------------- */
-
-static json_t *time_json(u64 ms)
+/* Several rules become one list, or one set, which has no rules. */
+static bool is_mixed(const struct export *export)
 {
-	char text[BALEEN_UTC_TEXT];
-
-	return ms ? json_string(baleen_utc_format(ms, text)) : json_null();
+	return !export->target && (export->format == EXPORT_TEXT || is_of_sets(export));
 }
 
-static void print_line(const struct baleen_rule_entry *entry)
-{
-	json_t *json =
-		json_pack("{s:o, s:o, s:o, s:o, s:o}", "key",
-			  json_text(baleen_rule_entry_text(entry).text), "origin",
-			  json_text(entry->origin), "reason", json_text(entry->reason), "since",
-			  time_json(entry->added_ms), "end", time_json(entry->expires_ms));
-
-	print_json_line(json, JSON_COMPACT);
-	putchar('\n');
-}
+/* --- rows ----------------------------------------------------------------------------- */
 
 /* RFC 4180: quotes around what has a comma or a quote in it, and each quote twice. */
 static void put_cell(const char *text, char behind)
@@ -93,10 +82,12 @@ static void put_cell(const char *text, char behind)
 	say(strpbrk(text, ",\"") ? "\"%s\"%c" : "%s%c", doubled, behind);
 }
 
-static void print_row(const struct baleen_rule_entry *entry)
+static void print_row(const struct export *export, const struct baleen_rule_entry *entry)
 {
 	char text[BALEEN_UTC_TEXT];
 
+	if (!export->target)
+		put_cell(export->scope.name, ',');
 	put_cell(baleen_rule_entry_text(entry).text, ',');
 	put_cell(entry->origin, ',');
 	put_cell(entry->reason, ',');
@@ -104,158 +95,196 @@ static void print_row(const struct baleen_rule_entry *entry)
 	say("%s\n", entry->expires_ms ? baleen_utc_format(entry->expires_ms, text) : "");
 }
 
-static void print_entries(const struct export *export)
+/* --- entries -------------------------------------------------------------------------- */
+
+static int take_entry(const struct baleen_rule_entry *entry, void *data)
 {
-	if (export->format == EXPORT_CSV)
-		puts("key,origin,reason,since,end");
-	for (size_t i = 0; i < export->n && !ferror(stdout); i++) {
-		const struct baleen_rule_entry *entry = &export->entry[i];
+	struct export *export = data;
+	bool has_fields = !baleen_entry_key_is_addresses(&entry->key);
 
-		if (export->format == EXPORT_JSON)
-			print_line(entry);
-		else if (export->format == EXPORT_CSV)
-			print_row(entry);
-		else
-			say("%s\n", baleen_rule_entry_text(entry).text);
-	}
-	if (export->format == EXPORT_TEXT && export->n_ends)
-		complain("warning: a list does not keep the ends of %llu %s: --format json does",
-			 (unsigned long long)export->n_ends,
-			 baleen_plural(export->n_ends, "entry", "entries"));
-}
-
-/* --- sets ---------------------------------------------------------------------------- */
-
-/**
- * struct sets - the sets of both families on their way
- * @writer: of them
- * @now_ms: the time
- * @only_counts: nothing is printed yet
- * @n: elements of the family at hand
- * @n_cut: those whose time is longer than ipset has any
- */
-struct sets {
-	struct set_writer writer;
-	u64 now_ms;
-	bool only_counts;
-	u64 n;
-	u64 n_cut;
-};
-
-/* Less than a second counts as one: 0 would mean for ever. */
-static u64 seconds_left(struct sets *sets, u64 expires_ms)
-{
-	u64 seconds = expires_ms ? (expires_ms - sets->now_ms + 999) / 1000 : 0;
-
-	if (sets->writer.format != SET_IPSET || seconds <= SET_IPSET_MAX_TIMEOUT_S)
-		return seconds;
-	sets->n_cut++;
-	return SET_IPSET_MAX_TIMEOUT_S;
-}
-
-static int put_element(const struct baleen_entry_piece *piece, void *data)
-{
-	struct sets *sets = data;
-	struct set_extra extra = { .comment = piece->reason, .is_exception = piece->is_exception };
-
-	if (sets->only_counts) {
-		sets->n += set_elements(sets->writer.format, &piece->span);
+	if (entry->expires_ms && entry->expires_ms <= export->now_ms)
 		return 0;
+	export->n++;
+	export->n_fields += has_fields;
+	if (export->format == EXPORT_JSON)
+		return baleen_entry_json_write(stdout, entry,
+					       export->target ? NULL : export->scope.name);
+	if (export->format == EXPORT_CSV)
+		print_row(export, entry);
+	else if (!has_fields || !(is_mixed(export) || is_of_sets(export)))
+		return export_union_add(&export->all, entry);
+	return 0;
+}
+
+static int take_scope(struct export *export, const char *rule)
+{
+	struct baleen_error error;
+	int err = export_union_begin_rule(&export->all);
+
+	if (!err)
+		err = baleen_rule_entries_each(&export->book, rule, export->origin, take_entry,
+					       export, &error);
+	if (err)
+		return complain("%s", err == -ENOMEM ? strerror(ENOMEM) : error.text);
+	return 0;
+}
+
+/* --- what becomes of several ------------------------------------------------------------ */
+
+static int print_text(const struct export *export)
+{
+	u64 n_ends = 0;
+
+	for (size_t i = 0; i < export->all.n && !ferror(stdout); i++) {
+		say("%s\n", baleen_rule_entry_text(&export->all.entry[i]).text);
+		n_ends += export->all.entry[i].expires_ms != 0;
 	}
-	extra.timeout_s = seconds_left(sets, piece->expires_ms);
-	return set_put(&sets->writer, &piece->span, &extra);
+	if (n_ends)
+		complain("warning: a list does not keep the ends of %llu %s: --format json does",
+			 (unsigned long long)n_ends, baleen_plural(n_ends, "entry", "entries"));
+	return 0;
 }
 
-static void each_element(struct sets *sets, struct baleen_entry_pieces *pieces, bool is_ip6)
+static int print_all(struct export *export)
 {
-	if (sets->writer.format == SET_NFT) {
-		baleen_entry_pieces_spans(pieces, is_ip6, sets->now_ms, put_element, sets);
-		return;
-	}
-	for (size_t i = 0; i < pieces->n; i++)
-		if (pieces->piece[i].span.is_ip6 == is_ip6 && put_element(&pieces->piece[i], sets))
-			return;
-}
-
-/* A family without an entry has no set, but for IPv4 where there is none at all. */
-static void print_family(struct sets *sets, struct baleen_entry_pieces *pieces, bool is_ip6)
-{
-	u64 n_lost = pieces->n_lost;
-
-	sets->n = 0;
-	sets->only_counts = true;
-	each_element(sets, pieces, is_ip6);
-	if (!sets->n && (is_ip6 || pieces->n))
-		return;
-	sets->only_counts = false;
-	pieces->n_lost = n_lost;
-	set_begin(&sets->writer, is_ip6, sets->n);
-	each_element(sets, pieces, is_ip6);
-	set_end(&sets->writer);
-}
-
-static int print_sets(const struct export *export)
-{
-	struct sets sets = {
-		.writer = { .format = export->format == EXPORT_NFT ? SET_NFT : SET_IPSET,
-			    .name = export->set,
-			    .has_ends = export->n_ends },
+	const struct export_sets sets = {
+		.format = export->format == EXPORT_NFT ? SET_NFT : SET_IPSET,
+		.name = export->set,
+		.entry = export->all.entry,
+		.n = export->all.n,
+		.n_lost = export->all.n_lost,
 		.now_ms = export->now_ms,
 	};
-	struct baleen_entry_pieces pieces;
 
-	if (baleen_entry_pieces_make(export->entry, export->n, &pieces)) {
-		baleen_entry_pieces_free(&pieces);
-		return complain("%s", strerror(ENOMEM));
-	}
-	for (size_t i = 0; i < export->n; i++)
-		sets.writer.has_comments |= *export->entry[i].reason;
-	set_table_begin(&sets.writer);
-	print_family(&sets, &pieces, false);
-	print_family(&sets, &pieces, true);
-	set_table_end(&sets.writer);
-	if (pieces.n_lost)
-		complain("warning: %llu stretch%s of addresses would come back when an exception "
-			 "ends: left out",
-			 (unsigned long long)pieces.n_lost, pieces.n_lost == 1 ? "" : "es");
-	if (sets.n_cut)
-		complain("warning: %llu %s cut to the longest time that ipset has: %d s",
-			 (unsigned long long)sets.n_cut,
-			 baleen_plural(sets.n_cut, "entry is", "entries are"),
-			 SET_IPSET_MAX_TIMEOUT_S);
-	baleen_entry_pieces_free(&pieces);
+	return is_of_sets(export)	     ? export_sets_print(&sets) :
+	       export->format == EXPORT_TEXT ? print_text(export) :
+					       0;
+}
+
+/* --- one rule ---------------------------------------------------------------------------- */
+
+/* A device that was renamed by hand has the name of before in the book, for which others may be
+ * parked.
+ */
+static void find_scope(struct export *export, const char *device, const char *rule)
+{
+	const struct scope_rules *rules = &export->device_rules;
+
+	export->rule = scope_rules_find(rules, rule);
+	strcpy(export->book.scope, export->rule ? rules->state.scope : device);
+	export->scope = baleen_scope_of(&export->book, rule);
+}
+
+static int check_rule(const struct export *export, const char *device, const char *rule)
+{
+	if (!export->rule && !baleen_rule_entries_count(&export->book, rule, NULL))
+		return export->device_rules.has_state ?
+			       complain_no_rule(device, rule) :
+			       complain("%s has no rules, and no entries that wait for some",
+					device);
+	if (is_of_sets(export) && export->rule && !baleen_spec_is_address(export->rule->key_spec))
+		return complain("%s: its keys are no addresses: --format json or text prints them",
+				export->target);
 	return 0;
+}
+
+static int export_rule(struct export *export, const char *device, const char *rule)
+{
+	struct baleen_error error;
+	int err;
+
+	if (scope_rules_open(&export->device_rules, device, &error))
+		return complain("%s", error.text);
+	find_scope(export, device, rule);
+	err = check_rule(export, device, rule);
+	if (!err)
+		err = take_scope(export, rule);
+	if (!err && is_of_sets(export) && export->n_fields)
+		err = complain("%s: its keys are no addresses: --format json or text prints them",
+			       export->target);
+	return err ? err : print_all(export);
+}
+
+/* --- all rules ---------------------------------------------------------------------------- */
+
+/* The addresses of a rule that lets pass would be banned by whoever reads the list. */
+static bool is_no_ban(const struct export *export)
+{
+	return is_mixed(export) && export->rule && export->rule->action != BALEEN_ACTION_DROP;
+}
+
+static void warn_scope(const struct export *export)
+{
+	const char *name = export->scope.name;
+	unsigned long long n = export->n, n_fields = export->n_fields;
+
+	if (!is_mixed(export) || !n)
+		return;
+	if (is_no_ban(export))
+		complain("warning: %s does not drop: its %llu %s left out: --format json has them",
+			 name, n, baleen_plural(n, "entry is", "entries are"));
+	else if (n_fields)
+		complain("warning: %s: %llu %s of several fields: left out: --format json has them",
+			 name, n_fields, baleen_plural(n_fields, "key is", "keys are"));
+	else if (!export->rule)
+		complain("warning: there is no rule %s: its %llu parked %s taken for bans", name, n,
+			 baleen_plural(n, "entry is", "entries are"));
+}
+
+static int export_scope(struct export *export, const struct baleen_scope *scope)
+{
+	const char *rule = baleen_scopes_split(scope, export->book.scope);
+	size_t n_before = export->all.n;
+	struct baleen_error error;
+	int err;
+
+	/* Rows say nothing of the rule but its name: a device that is sick keeps none from them. */
+	if (is_mixed(export) && !scope_rules_are_of(&export->device_rules, export->book.scope) &&
+	    scope_rules_open(&export->device_rules, export->book.scope, &error))
+		return complain("%s", error.text);
+	export->scope = *scope;
+	export->rule = scope_rules_find(&export->device_rules, rule);
+	export->n = export->n_fields = 0;
+	err = take_scope(export, rule);
+	if (err)
+		return err;
+	if (is_no_ban(export))
+		export->all.n = n_before;
+	warn_scope(export);
+	return 0;
+}
+
+static int export_all(struct export *export)
+{
+	struct baleen_scopes scopes = { 0 };
+	struct baleen_error error;
+	int err = 0;
+
+	if (baleen_scopes_with_entries(&export->book, &scopes, &error))
+		return complain("%s", error.text);
+	for (size_t i = 0; i < scopes.n && !err && !ferror(stdout); i++)
+		err = export_scope(export, &scopes.scope[i]);
+	baleen_scopes_free(&scopes);
+	if (!err && export_union_make(&export->all, export->now_ms))
+		err = complain("%s", strerror(ENOMEM));
+	return err ? err : print_all(export);
 }
 
 /* --- command -------------------------------------------------------------------------- */
 
-static bool is_of_sets(const struct export *export)
+static int export_book(struct export *export, const char *device, const char *rule)
 {
-	return export->format == EXPORT_IPSET || export->format == EXPORT_NFT;
-}
-
-static int export_state(struct export *export, const struct baleen_rule_store *state,
-			const char *rule)
-{
-	struct baleen_stored_rules rules;
 	struct baleen_error error;
-	int index, err = baleen_rule_store_get_rules(state, &rules, &error);
+	int err;
 
-	if (err)
+	if (baleen_book_open(&export->book, &error))
 		return complain("%s", error.text);
-	index = baleen_rule_store_find_rule(&rules, rule);
-	if (index < 0)
-		return complain_no_rule(state->device, rule);
-	if (is_of_sets(export) && !baleen_spec_is_address(rules.rule[index].key_spec))
-		return complain("%s: its keys are no addresses: --format json or text prints them",
-				export->scope);
-	err = baleen_rule_entries_each(state, rule, export->origin, collect, export, &error);
-	if (err)
-		return complain("%s", err == -ENOMEM ? strerror(ENOMEM) : error.text);
-	if (is_of_sets(export))
-		err = print_sets(export);
-	else
-		print_entries(export);
+	if (export->format == EXPORT_CSV)
+		say("%skey,origin,reason,since,end\n", export->target ? "" : "rule,");
+	err = export->target ? export_rule(export, device, rule) : export_all(export);
+	scope_rules_close(&export->device_rules);
+	baleen_book_close(&export->book);
+	export_union_free(&export->all);
 	return finish_output(err ? EXIT_FAILED : EXIT_DONE);
 }
 
@@ -263,25 +292,17 @@ static int run(int argc, char **argv)
 {
 	struct export export = { .set = "baleen", .now_ms = baleen_now_ms() };
 	char device[BALEEN_POINT_BYTES];
-	struct baleen_rule_store state;
-	struct baleen_error error;
-	const char *rule;
+	const char *rule = NULL;
 	int err = options_parse(&export_command, &export, &argc, &argv);
 
 	if (!err)
 		err = set_check_name(&export_command, export.set);
 	if (err)
 		return err;
-	export.scope = argv[0];
-	if (!split_live(export.scope, device, sizeof(device), &rule))
-		return complain_usage(&export_command, "'%s' is not DEV:RULE", export.scope);
-	err = baleen_rule_store_open(&state, device, 0, &error);
-	if (err)
-		return complain("%s", error.text);
-	err = export_state(&export, &state, rule);
-	free(export.entry);
-	baleen_rule_store_close(&state);
-	return err;
+	export.target = argc ? argv[0] : NULL;
+	if (argc && !split_live(export.target, device, sizeof(device), &rule))
+		return complain_usage(&export_command, "'%s' is not DEV:RULE", export.target);
+	return export_book(&export, device, rule);
 }
 
 static const struct option_spec options[] = {
@@ -297,11 +318,13 @@ static const struct option_spec options[] = {
 
 const struct command export_command = {
 	.name = "export",
-	.synopsis = "DEV:RULE [--format json|text|ipset|nft|csv] [--set NAME] [--origin NAME]",
-	.help = "Prints the single entries of a rule, for another host or another program. JSON lines have\n"
-		"key, origin, reason, since and end; ipset and nft get what is left of each time, and\n"
-		"reasons as comments. What lists hold is for 'baleen dump'.\n",
+	.synopsis = "[DEV:RULE] [--format json|text|ipset|nft|csv] [--set NAME] [--origin NAME]",
+	.help = "Prints the single entries of a rule, or of all rules of this network namespace, for\n"
+		"another host or another program; parked ones, too. JSON lines have key, origin, reason,\n"
+		"since and end, and of all rules the rule of each. text, ipset and nft make one list or\n"
+		"set of all rules that drop; ipset and nft get what is left of each time, and reasons as\n"
+		"comments. What lists hold is for 'baleen dump'.\n",
 	.options = options,
-	.asks = { 1, 1, "one DEV:RULE is asked for" },
+	.asks = { 0, 1, "one DEV:RULE is asked for" },
 	.run = run,
 };

@@ -1,111 +1,129 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* baleen import: what other programs list, as single entries; or bits. */
 #include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "cli/ban/import_bits.h"
 #include "cli/ban/import_list.h"
-#include "cli/ban/ban.h"
-#include "cli/open/entries.h"
+#include "cli/ban/import_rules.h"
 #include "cli/open/filter_name.h"
 #include "list/import.h"
 #include "net/device.h"
+#include "state/entry_import.h"
 #include "util/input.h"
-
-#define MAX_NAMED 20
 
 /**
  * struct import - what is asked for
- * @target: DEV:RULE as typed
- * @device: its device
- * @rule: its rule
+ * @target: DEV:RULE as typed; NULL when each line of JSON names its own
  * @path: the file, or - for stdin
  * @has_format: --format was given
  * @is_bits: --format bits; what is asked for is in @bits
  * @bits: then the filter
  * @has_origin: --origin was given: it stands for those in the file
- * @n_ended: entries of the file whose end has come already
  * @is_list: --format list, or one of the options that say how
  * @csv: then these
  * @importer: how it is read
- * @key_spec: key fields of the rule
  * @options: origin of the entries
  * @is_snapshot: what the origin has besides is deleted
  * @dry_run: it is only said what would come of it
  * @json: report as JSON
  * @wait_ms: for other writers
- * @entries: those read
+ * @now_ms: the time
+ * @rules: those that the entries go to
  */
 struct import {
 	const char *target;
-	char device[BALEEN_POINT_BYTES];
-	const char *rule;
 	const char *path;
 	bool has_format;
 	bool is_bits;
 	struct import_bits bits;
 	bool has_origin;
-	u64 n_ended;
 	bool is_list;
 	struct baleen_csv_options csv;
 	struct baleen_importer importer;
-	u32 key_spec;
 	struct entry_options options;
 	bool is_snapshot;
 	bool dry_run;
 	bool json;
 	u64 wait_ms;
-	struct entries entries;
+	u64 now_ms;
+	struct import_rules rules;
 };
+
+static bool is_json_lines(const struct import *import)
+{
+	return !import->is_bits && !import->is_list &&
+	       import->importer.format == BALEEN_IMPORT_JSON;
+}
 
 /* --- reading --------------------------------------------------------------- */
 
-/* A comment may hold what a reason may not. */
-static void clean_reason(const char *comment, char *reason)
+static const char *file_name(const struct import *import)
 {
-	size_t n = 0;
-
-	for (; *comment && n + 1 < BALEEN_REASON_BYTES; comment++)
-		reason[n++] = (unsigned char)*comment < ' ' || *comment == 0x7f ? ' ' : *comment;
-	/* Never half of a character. */
-	while (*comment && n && ((unsigned char)reason[n - 1] & 0xc0) == 0x80)
-		n--;
-	if (*comment && n && (unsigned char)reason[n - 1] >= 0xc0)
-		n--;
-	reason[n] = '\0';
+	return strcmp(import->path, "-") ? import->path : "stdin";
 }
 
-static int import_entry(void *data, const struct baleen_import_entry *entry,
+/* The text of nft has no lines. */
+static int fail_at(const struct import *import, const struct baleen_import_entry *from, int err,
+		   const char *why, struct baleen_error *error)
+{
+	if (!from->line)
+		return baleen_fail(error, -err, "%s: %s", file_name(import), why);
+	return baleen_fail(error, -err, "%s:%llu: %s", file_name(import),
+			   (unsigned long long)from->line, why);
+}
+
+static int find_rule(struct import *import, const struct baleen_import_entry *from,
+		     struct import_rule **rule, struct baleen_error *error)
+{
+	int err = 0;
+
+	if (import->target)
+		*rule = &import->rules.rule[0];
+	else if (!from->rule)
+		return fail_at(import, from, -EINVAL, "rule: is missing, and no DEV:RULE was given",
+			       error);
+	else
+		err = import_rules_find(&import->rules, from->rule, rule);
+	return err ? fail_at(import, from, err,
+			     err == -ENOMEM ? strerror(ENOMEM) : "rule: not DEV:RULE", error) :
+		     0;
+}
+
+static int import_entry(void *data, const struct baleen_import_entry *from,
 			struct baleen_error *error)
 {
 	struct import *import = data;
-	struct entry_options options = import->options;
-	char text[BALEEN_RULE_ENTRY_TEXT + 2], reason[BALEEN_REASON_BYTES];
-	struct baleen_rule_entry made;
-	int err;
+	struct baleen_entry_importing as = {
+		.origin = import->options.origin,
+		.keeps_origins = !import->has_origin,
+		.cleans_comments = !is_json_lines(import),
+		.now_ms = import->now_ms,
+	};
+	struct baleen_rule_entry entry;
+	struct import_rule *rule;
+	struct baleen_error why;
+	bool has_ended;
+	int err = find_rule(import, from, &rule, error);
 
-	clean_reason(entry->comment, reason);
-	options.reason = reason;
-	if (entry->origin && !import->has_origin)
-		options.origin = entry->origin;
-	options.ttl_ms = entry->expires_s * 1000;
-	snprintf(text, sizeof(text), "%s%s", entry->is_exception ? "!" : "", entry->key);
-	err = entry_make(text, import->key_spec, BALEEN_BAN_WIDTH_MAX, &options, &made, NULL,
-			 error);
 	if (err)
 		return err;
-	if (entry->end_ms && entry->end_ms <= made.added_ms) {
-		import->n_ended++;
+	if (*rule->missing.text) {
+		rule->n_missing++;
 		return 0;
 	}
-	if (entry->end_ms)
-		made.expires_ms = entry->end_ms;
-	if (entry->since_ms && entry->since_ms < made.added_ms)
-		made.added_ms = entry->since_ms;
-	return entries_append(&import->entries, BALEEN_RULE_ENTRY_PUT, &made) ? -ENOMEM : 0;
+	as.key_spec = rule->key_spec;
+	err = baleen_entry_import(&as, from, &entry, &has_ended, &why);
+	if (err)
+		return fail_at(import, from, err, why.text, error);
+	if (has_ended)
+		rule->n_ended++;
+	else if (!import->has_origin && baleen_origin_is_reserved(entry.origin))
+		rule->n_own++;
+	else if (entries_append(&rule->entries, BALEEN_RULE_ENTRY_PUT, &entry))
+		return baleen_no_memory(error);
+	return 0;
 }
 
 static int read_file(struct import *import)
@@ -120,7 +138,7 @@ static int read_file(struct import *import)
 		return complain("%s", error.text);
 	import->importer.on_entry = import_entry;
 	import->importer.data = import;
-	err = baleen_import(&import->importer, fd, is_stdin ? "stdin" : import->path, &error);
+	err = baleen_import(&import->importer, fd, file_name(import), &error);
 	if (err)
 		complain("%s", error.text);
 	if (!is_stdin)
@@ -128,89 +146,45 @@ static int read_file(struct import *import)
 	return err ? EXIT_FAILED : 0;
 }
 
+static int read_all(struct import *import)
+{
+	struct import_rule *rule = import->rules.rule;
+
+	if (import->is_list)
+		return import_list(import->path, &import->csv, rule->key_spec, &import->options,
+				   &rule->entries);
+	return read_file(import);
+}
+
 /* --- putting --------------------------------------------------------------- */
 
-static u64 count_refused(const struct import *import)
+/* One rule is one object, and the rules of lines are an array. */
+static int finish(const struct import *import, json_t *all, int code)
 {
-	char why[ENTRY_REFUSAL];
-	u64 n = 0;
+	json_t *one;
 
-	for (size_t i = 0; i < import->entries.n; i++) {
-		const struct baleen_rule_entry_change *change = &import->entries.change[i];
-
-		if (change->result != -EPERM || n++ >= MAX_NAMED)
-			continue;
-		complain("%s: '%s' not added: %s", import->target,
-			 baleen_entry_key_text(&change->entry.key).text,
-			 entry_refusal(change, why));
-		suggest_word(change, "add", import->target);
-	}
-	return n;
+	if (!all || !import->target)
+		return finish_collected(all, code);
+	one = json_incref(json_array_get(all, 0));
+	json_decref(all);
+	return one ? finish_collected(one, code) : code;
 }
 
-static u64 count_renewed(const struct import *import)
+static int put(struct import *import)
 {
-	u64 n = 0;
+	const struct import_way way = {
+		.is_trial = import->dry_run,
+		.snapshot_of = import->is_snapshot ? import->options.origin : NULL,
+		.origin = is_json_lines(import) && !import->has_origin ? NULL :
+									 import->options.origin,
+		.wait_ms = import->wait_ms,
+		.json = import->json ? json_array() : NULL,
+	};
+	int code = import_rules_put(&import->rules, &way);
 
-	for (size_t i = 0; i < import->entries.n; i++)
-		n += import->entries.change[i].result == -EEXIST;
-	return n;
-}
-
-static int report(const struct import *import, const struct baleen_batch *batch)
-{
-	u64 n_refused = count_refused(import), n_renewed = count_renewed(import);
-	u64 n_added = import->entries.n - n_refused - n_renewed;
-	char added[NUMBER_TEXT], renewed[NUMBER_TEXT], flushed[NUMBER_TEXT];
-	int err;
-
-	if (import->json) {
-		err = print_json(json_pack("{s:o, s:b, s:I, s:I, s:I, s:I, s:I}", "target",
-					   json_text(import->target), "dry_run", import->dry_run,
-					   "added", (json_int_t)n_added, "renewed",
-					   (json_int_t)n_renewed, "refused", (json_int_t)n_refused,
-					   "deleted", (json_int_t)batch->n_flushed, "ended",
-					   (json_int_t)import->n_ended));
-	} else {
-		say("%s: %s%s added, %s renewed, %s deleted", import->target,
-		    import->dry_run ? "would be " : "", format_count(n_added, added),
-		    format_count(n_renewed, renewed), format_count(batch->n_flushed, flushed));
-		if (import->n_ended)
-			say(", %s had ended", format_count(import->n_ended, added));
-		if (import->importer.format == BALEEN_IMPORT_JSON && !import->has_origin)
-			puts(", origins as listed");
-		else
-			say(", origin %s\n", import->options.origin);
-		err = finish_output(EXIT_DONE);
-	}
-	return n_refused ? EXIT_FAILED : err;
-}
-
-static int put(const struct import *import)
-{
-	struct baleen_batch batch = { .rule = import->rule,
-				      .change = import->entries.change,
-				      .n = import->entries.n,
-				      .is_trial = import->dry_run,
-				      .snapshot_of =
-					      import->is_snapshot ? import->options.origin : NULL };
-	struct baleen_error error;
-	struct baleen_device_session session;
-	int err = session_open_state(&session, import->device, import->wait_ms);
-
-	if (err)
-		return err;
-	if (baleen_deploy_batch(&session.deploy, &batch, &error)) {
-		err = complain("%s", error.text);
-	} else {
-		if (!import->dry_run)
-			entries_warn_ends(&import->entries, &session.deploy);
-		err = report(import, &batch);
-	}
-	if (!err && !import->dry_run)
-		err = session_kept(&session.deploy.state);
-	baleen_device_session_close(&session);
-	return err;
+	if (!import->rules.n && !import->json)
+		say("%s: no entry in it\n", file_name(import));
+	return finish(import, way.json, code);
 }
 
 /* --- command --------------------------------------------------------------- */
@@ -252,6 +226,22 @@ static const char *find_stray(const struct import *import)
 	return bits->out ? "output" : bits->is_msb ? "bit-order" : bits->lists.shaped_by;
 }
 
+static int parse_operands(struct import *import, int argc, char **argv)
+{
+	char device[BALEEN_POINT_BYTES];
+	const char *name;
+
+	import->path = argc ? argv[argc - 1] : "";
+	if (argc == 1 && is_json_lines(import) && !is_live_name(import->path))
+		return 0;
+	if (argc != 2)
+		return complain_usage(&import_command, "DEV:RULE and one FILE are asked for");
+	import->target = argv[0];
+	if (!split_live(import->target, device, sizeof(device), &name))
+		return complain_usage(&import_command, "'%s' is not DEV:RULE", import->target);
+	return 0;
+}
+
 static int parse(struct import *import, int argc, char **argv)
 {
 	int err;
@@ -277,19 +267,26 @@ static int parse(struct import *import, int argc, char **argv)
 		return argc == 1 ? 0 :
 				   complain_usage(&import_command, "one FILE of bits is asked for");
 	}
-	if (argc != 2)
-		return complain_usage(&import_command, "DEV:RULE and one FILE are asked for");
-	import->target = argv[0];
-	import->path = argv[1];
-	if (!split_live(import->target, import->device, sizeof(import->device), &import->rule))
-		return complain_usage(&import_command, "'%s' is not DEV:RULE", import->target);
-	return 0;
+	return parse_operands(import, argc, argv);
+}
+
+static int find_target(struct import *import)
+{
+	char device[BALEEN_POINT_BYTES];
+	struct baleen_stored_rule rule;
+	const char *name;
+
+	split_live(import->target, device, sizeof(device), &name);
+	if (entries_rule(device, name, &rule))
+		return EXIT_FAILED;
+	return import_rules_add(&import->rules, import->target, rule.key_spec) ?
+		       0 :
+		       complain("%s", strerror(ENOMEM));
 }
 
 static int run(int argc, char **argv)
 {
-	struct import import = { .wait_ms = BALEEN_LOCK_TIMEOUT_MS };
-	struct baleen_stored_rule rule;
+	struct import import = { .wait_ms = BALEEN_LOCK_TIMEOUT_MS, .now_ms = baleen_now_ms() };
 	struct baleen_error error;
 	int err = parse(&import, argc, argv);
 
@@ -299,19 +296,16 @@ static int run(int argc, char **argv)
 		return import_bits(&import.bits, import.path, import.json);
 	if (baleen_device_privileges(&error))
 		return complain("%s", error.text);
-	err = entries_rule(import.device, import.rule, &rule);
-	import.key_spec = rule.key_spec;
 	if (!import.options.origin)
 		import.options.origin = "import";
+	if (import.target)
+		err = find_target(&import);
 	/* The file is read before the lock is taken: reading may wait. */
-	if (!err && import.is_list)
-		err = import_list(import.path, &import.csv, import.key_spec, &import.options,
-				  &import.entries);
-	else if (!err)
-		err = read_file(&import);
+	if (!err)
+		err = read_all(&import);
 	if (!err)
 		err = put(&import);
-	entries_free(&import.entries);
+	import_rules_free(&import.rules);
 	return err;
 }
 
@@ -338,13 +332,13 @@ static const struct option_spec options[] = {
 const struct command import_command = {
 	.name = "import",
 	.synopsis =
-		"DEV:RULE --format ipset|nft|json|list [--set NAME] [OPTION...] FILE | --format bits "
-		"-o IMAGE --bits M --hashes K --hash H [OPTION...] FILE",
+		"DEV:RULE --format ipset|nft|json|list [--set NAME] [OPTION...] FILE | --format json "
+		"[OPTION...] FILE | --format bits -o IMAGE --bits M --hashes K --hash H [OPTION...] FILE",
 	.help = "Adds the elements of a set to a rule, as single entries, in one step: timeouts, nomatch,\n"
 		"intervals and comments (as reasons) come with them. FILE is what 'ipset save' or\n"
 		"'nft -j list set' print; '-' is stdin. Addresses are taken as they are.\n"
 		"With --format json, FILE is what 'baleen export' prints: origins, reasons and ends come\n"
-		"back as they were.\n"
+		"back as they were. Without DEV:RULE each line goes to the rule that it names.\n"
 		"With --format list, or a --column, FILE is a list, a table or JSON, as of 'baleen\n"
 		"build': its keys become single entries, which stay unless --ttl says how long.\n"
 		"With --format bits, FILE is the array of bits of a Bloom filter that another program\n"

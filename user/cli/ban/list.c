@@ -7,6 +7,7 @@
 #include "cli/ban/list_table.h"
 #include "cli/open/entries.h"
 #include "cli/open/filter_name.h"
+#include "cli/open/scope_rules.h"
 #include "deploy/gate.h"
 #include "key/key_text.h"
 #include "key/span.h"
@@ -31,9 +32,7 @@
  * @json: an array of objects, filled in; NULL for words
  * @book: the entries
  * @scopes: those that have some
- * @has_state: the device of the scope that is listed now has one
- * @state: it
- * @rules: its rules
+ * @device_rules: of the device of the scope that is listed now
  * @protected: what is taken out of entries
  * @at: the scope that is listed now
  * @in: its rule, or NULL
@@ -54,9 +53,7 @@ struct list {
 	json_t *json;
 	struct baleen_rule_store book;
 	struct baleen_scopes scopes;
-	bool has_state;
-	struct baleen_rule_store state;
-	struct baleen_stored_rules rules;
+	struct scope_rules device_rules;
 	struct baleen_protected_set protected;
 	const struct baleen_scope *at;
 	const struct baleen_stored_rule *in;
@@ -186,29 +183,20 @@ static int add_entry(const struct baleen_rule_entry *entry, void *data)
 static void close_state(struct list *list)
 {
 	baleen_protected_free(&list->protected);
-	if (list->has_state)
-		baleen_rule_store_close(&list->state);
-	list->has_state = false;
-	list->rules.n_rules = 0;
+	scope_rules_close(&list->device_rules);
 }
 
-/* A device whose state cannot be read has rules that are not known: it is said. */
 static int open_state(struct list *list, const char *device)
 {
 	struct baleen_error error;
-	int err;
 
-	if (list->has_state && !strcmp(list->state.scope, device))
+	if (scope_rules_are_of(&list->device_rules, device))
 		return 0;
 	close_state(list);
-	err = baleen_rule_store_open(&list->state, device, 0, &error);
-	if (err == -ENOENT)
-		return 0;
-	if (err)
+	if (scope_rules_open(&list->device_rules, device, &error))
 		return complain("%s", error.text);
-	list->has_state = true;
-	if (baleen_rule_store_get_rules(&list->state, &list->rules, &error) ||
-	    baleen_protected_load(&list->state, &list->protected, &error))
+	if (list->device_rules.has_state &&
+	    baleen_protected_load(&list->device_rules.state, &list->protected, &error))
 		return complain("%s", error.text);
 	return 0;
 }
@@ -218,13 +206,12 @@ static int list_scope(struct list *list, const struct baleen_scope *scope)
 {
 	const char *rule = baleen_scopes_split(scope, list->book.scope);
 	struct baleen_error error;
-	int index, err;
+	int err;
 
 	if (open_state(list, list->book.scope))
 		return EXIT_FAILED;
-	index = baleen_rule_store_find_rule(&list->rules, rule);
 	list->at = scope;
-	list->in = index < 0 ? NULL : &list->rules.rule[index];
+	list->in = scope_rules_find(&list->device_rules, rule);
 	if (list->is_address && (!list->in || baleen_spec_is_address(list->in->key_spec)))
 		err = baleen_rule_entries_find(&list->book, rule, &list->address, 0, add_entry,
 					       list, &error);
@@ -243,7 +230,7 @@ static bool is_listed(const struct list *list, const struct baleen_scope *scope)
 
 	return (!*list->device || !strcmp(list->device, device)) &&
 	       (!list->rule || !strcmp(list->rule, rule)) &&
-	       (!list->is_renamed || baleen_rule_store_find_rule(&list->rules, rule) >= 0);
+	       (!list->is_renamed || scope_rules_find(&list->device_rules, rule));
 }
 
 static int walk(struct list *list)
@@ -301,9 +288,9 @@ static int check_target(struct list *list)
 		return 0;
 	if (open_state(list, list->device))
 		return EXIT_FAILED;
-	if (!list->has_state)
+	if (!list->device_rules.has_state)
 		return complain("%s has no rules, and no entries that wait for some", list->device);
-	if (list->rule && baleen_rule_store_find_rule(&list->rules, list->rule) < 0)
+	if (list->rule && !scope_rules_find(&list->device_rules, list->rule))
 		return complain_no_rule(list->device, list->rule);
 	return 0;
 }
@@ -317,10 +304,10 @@ static int follow_name(struct list *list)
 		return 0;
 	if (open_state(list, list->device))
 		return EXIT_FAILED;
-	if (!list->has_state)
+	if (!list->device_rules.has_state)
 		return 0;
-	list->is_renamed = strcmp(list->device, list->state.scope);
-	strcpy(list->device, list->state.scope);
+	list->is_renamed = strcmp(list->device, list->device_rules.state.scope);
+	strcpy(list->device, list->device_rules.state.scope);
 	return 0;
 }
 

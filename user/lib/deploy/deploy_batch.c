@@ -351,13 +351,6 @@ static int finish_snapshot(struct work *work)
 
 /* --- batch ----------------------------------------------------------------- */
 
-/* Entries of widen.h come by the bans that they stand on, those of a fleet by its messages. */
-static bool is_reserved(const char *origin)
-{
-	return !strcmp(origin, BALEEN_ORIGIN_WIDEN) ||
-	       !strncmp(origin, BALEEN_ORIGIN_FLEET, sizeof(BALEEN_ORIGIN_FLEET) - 1);
-}
-
 static int check_origins(const struct work *work)
 {
 	const struct baleen_batch *batch = work->batch;
@@ -365,7 +358,7 @@ static int check_origins(const struct work *work)
 
 	for (size_t i = 0; i < batch->n && !may_have_any; i++)
 		if (batch->change[i].op == BALEEN_RULE_ENTRY_PUT &&
-		    is_reserved(batch->change[i].entry.origin))
+		    baleen_origin_is_reserved(batch->change[i].entry.origin))
 			return baleen_fail(work->rows.error, EINVAL,
 					   "the origin '%s' is Baleen's own",
 					   batch->change[i].entry.origin);

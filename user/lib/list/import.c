@@ -45,6 +45,16 @@ static int read_text(struct baleen_import_text *text, int fd)
 	return n < 0 ? -errno : 0;
 }
 
+/* Windows calls text Unicode that is full of them. */
+static int fail_nul(const struct baleen_import_text *text, struct baleen_error *error)
+{
+	unsigned long long line = 1;
+
+	for (const char *c = text->bytes; *c; c++)
+		line += *c == '\n';
+	return baleen_fail(error, EINVAL, "%s:%llu: NUL byte: is it UTF-16?", text->name, line);
+}
+
 int baleen_import(const struct baleen_importer *importer, int fd, const char *name,
 		  struct baleen_error *error)
 {
@@ -54,7 +64,7 @@ int baleen_import(const struct baleen_importer *importer, int fd, const char *na
 	if (err)
 		err = baleen_fail(error, -err, "%s: %s", name, strerror(-err));
 	else if (strlen(text.bytes) != text.n_bytes)
-		err = baleen_fail(error, EINVAL, "%s: NUL byte", name);
+		err = fail_nul(&text, error);
 	else if (importer->format == BALEEN_IMPORT_IPSET)
 		err = baleen_import_ipset(importer, &text, error);
 	else if (importer->format == BALEEN_IMPORT_JSON)

@@ -6,7 +6,7 @@
  *   counters, skbinfo and such of an entry are passed over.
  * - `nft -j list set FAMILY TABLE NAME`, or list ruleset: addresses, prefixes
  *   and ranges; timeout, expires, comment.
- * - `baleen export`: an object of JSON a line, with key, origin, reason, since and end.
+ * - `baleen export`: an object of JSON a line, with rule, key, origin, reason, since and end.
  *
  * A word that is not understood is an error, never passed over.
  */

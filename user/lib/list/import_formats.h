@@ -29,7 +29,8 @@ enum baleen_import_format {
  * @expires_s: seconds left; 0: it does not expire
  * @comment: "" for none
  * @line: its line in the file; 0 of nft
- * @origin: of a line of JSON: who has it; NULL otherwise, and where it is missing
+ * @rule: of a line of JSON: of which rule; NULL otherwise, and where it is missing
+ * @origin: of such a line: who has it; NULL in the same way
  * @since_ms: of such a line: since when, since the epoch; 0 where it is missing
  * @end_ms: of such a line: until when; 0 for ever
  *
@@ -41,6 +42,7 @@ struct baleen_import_entry {
 	u64 expires_s;
 	const char *comment;
 	u64 line;
+	const char *rule;
 	const char *origin;
 	u64 since_ms;
 	u64 end_ms;

@@ -59,7 +59,7 @@ static int get_time(const struct reader *reader, const json_t *object, const cha
 /* A member that is not known may change what is meant. */
 static int check_names(const struct reader *reader, json_t *object)
 {
-	static const char *const known[] = { "key", "origin", "reason", "since", "end" };
+	static const char *const known[] = { "rule", "key", "origin", "reason", "since", "end" };
 	const char *name;
 	json_t *value;
 
@@ -86,6 +86,8 @@ static int parse_object(const struct reader *reader, json_t *object)
 		err = get_text(reader, object, "key", &entry.key);
 	if (!err && !entry.key)
 		err = fail_line(reader, "key", "is missing");
+	if (!err)
+		err = get_text(reader, object, "rule", &entry.rule);
 	if (!err)
 		err = get_text(reader, object, "origin", &entry.origin);
 	if (!err)
@@ -130,13 +132,21 @@ static int parse_lines(struct reader *reader, const char *text)
 	return err;
 }
 
+/* An editor of Windows may have put a mark before the first line. */
+static const char *skip_bom(const char *text)
+{
+	static const char bom[] = "\xef\xbb\xbf";
+
+	return strncmp(text, bom, strlen(bom)) ? text : text + strlen(bom);
+}
+
 /* Twice: nothing is handed on before all has been understood. */
 int baleen_import_json(const struct baleen_importer *importer, struct baleen_import_text *text,
 		       struct baleen_error *error)
 {
 	struct reader reader = { .importer = importer, .name = text->name, .error = error };
-	int err = parse_lines(&reader, text->bytes);
+	int err = parse_lines(&reader, skip_bom(text->bytes));
 
 	reader.hands_on = true;
-	return err ? err : parse_lines(&reader, text->bytes);
+	return err ? err : parse_lines(&reader, skip_bom(text->bytes));
 }

@@ -63,6 +63,12 @@ int baleen_rule_entry_check(const char *origin, const char *reason, struct balee
 	return 0;
 }
 
+bool baleen_origin_is_reserved(const char *origin)
+{
+	return !strcmp(origin, BALEEN_ORIGIN_WIDEN) ||
+	       !strncmp(origin, BALEEN_ORIGIN_FLEET, sizeof(BALEEN_ORIGIN_FLEET) - 1);
+}
+
 /* --- changes --- */
 
 static int insert(const struct baleen_rule_store *state, const char *scope,

@@ -32,6 +32,16 @@ u64 baleen_now_ms(void);
 int baleen_rule_entry_check(const char *origin, const char *reason, struct baleen_error *error);
 
 /**
+ * baleen_origin_is_reserved() - do entries of an origin come from Baleen itself?
+ * @origin: its name
+ *
+ * Those of a prefix come by the bans in it (deploy/widen.h), those of a fleet by its messages.
+ *
+ * Return: true when nobody else may put some.
+ */
+bool baleen_origin_is_reserved(const char *origin);
+
+/**
  * baleen_rule_entries_put() - add an entry, or give it another reason and time
  * @state: with a transaction
  * @rule: name of the rule
