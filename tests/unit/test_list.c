@@ -24,6 +24,7 @@
 #define NETMASK "netmask behind the address: write it ADDR/LEN"
 #define WILDCARD "wildcard mask behind the address: write it ADDR/LEN"
 #define SECOND_ADDRESS "a second address behind the address: a range is A-B, --column reads a table"
+#define PASSES "a word that lets it pass: '!' makes an exception" HAS_COMMAND
 #define SPACED_RANGE "range with white space: write it A-B"
 #define SHORT_PREFIX "short prefix: write all four octets"
 #define TABLE "columns of a table, which --column reads"
@@ -104,7 +105,18 @@ static const struct refused refused_lines[] = {
 	{"\x1b[31m1.2.3.4", "\\x1b[31m1.2.3.4", "not an address"},
 	{"\xef\xbb\xbf"
 	 "1.2.3.4",
-	 "\\u{feff}1.2.3.4", "not an address"},
+	 "\\u{feff}1.2.3.4", "a byte order mark: another file begins here"},
+	{"1.2.3.4\xc2\xa0", "1.2.3.4\xc2\xa0", "a blank or sign that is not ASCII"},
+	{"// x", "//", "a comment stands behind '#' or ';'"},
+	{"table inet f {", "table", "nft's text: 'nft -j' prints what 'baleen import' reads"},
+	{"table <bad> {", "table", "a table of pf: 'pfctl -t NAME -T show' prints a list"},
+	{"10.0.0.1 OK", "10.0.0.1", PASSES},
+	{"!10.0.0.0/8\tdunno # x", "!10.0.0.0/8", PASSES},
+	{"10.0.0.1 - - [27/Nov/2026:18:00:00 +0000] \"GET / HTTP/1.1\" 200 612", "10.0.0.1",
+	 "a line of an access log" HAS_COMMAND},
+	{"10.0.0.1,10.0.0.2,2001:db8::1", "10.0.0.1,10.0.0.2,2001:db8::1",
+	 "addresses with commas between" HAS_COMMAND},
+	{"2026-11-27 18:00:00,10.0.0.1,443", "2026-11-27", TABLE},
 	{"10.0.0.0/33", "10.0.0.0/33", "prefix length above 32"},
 	{"10.0.0.0/4294967320", "10.0.0.0/4294967320", "prefix length above 32"},
 	{"2001:db8::/129", "2001:db8::/129", "prefix length above 128"},

@@ -229,24 +229,29 @@ static int parse_line(struct table *table, const char *line, size_t n_bytes)
 }
 
 /* A line that is not in the middle of a row may be none of the table. */
-static int receive_line(struct table *table, u64 number, char *line, size_t n_bytes)
+static int receive_line(struct table *table, u64 number, const char *line, size_t n_bytes)
 {
-	static const char bom[] = "\xef\xbb\xbf";
 	bool in_row = table->row.n_lines;
 
 	if (!in_row)
 		start_row(table, number);
 	if (strlen(line) != n_bytes)
 		return fail_row(table, "NUL byte");
-	if (number == 1 && !strncmp(line, bom, strlen(bom))) {
-		line += strlen(bom);
-		n_bytes -= strlen(bom);
-	}
 	if (!in_row && (*line == '#' || is_blank(line))) {
 		putc_unlocked('\n', table->out);
 		return 0;
 	}
 	return parse_line(table, line, n_bytes);
+}
+
+/* sep=; is what Excel begins a table with. Return: the delimiter, or NUL. */
+static char excel_delimiter(const char *line)
+{
+	const char *sign = line + 4;
+
+	if (strncmp(line, "sep=", 4) || !*sign || !strchr(",;|\t", *sign) || !is_blank(sign + 1))
+		return '\0';
+	return *sign;
 }
 
 /* The first of these that stands outside quotes: a key has none of them. */
@@ -297,6 +302,27 @@ static ssize_t next_line(FILE *in, char *line)
 	return n;
 }
 
+/* The first line that is no comment tells it. Return: it does that alone, and is no row. */
+static bool take_delimiter(struct table *table, const char *line)
+{
+	char sign = excel_delimiter(line);
+
+	if (sign && !table->options->delimiter)
+		set_delimiter(table, sign);
+	else
+		set_delimiter(table, find_delimiter(table, line));
+	if (sign)
+		putc_unlocked('\n', table->out);
+	return sign;
+}
+
+static const char *skip_bom(const char *line)
+{
+	static const char bom[] = "\xef\xbb\xbf";
+
+	return strncmp(line, bom, strlen(bom)) ? line : line + strlen(bom);
+}
+
 static int read_lines(struct table *table, FILE *in)
 {
 	char *line = malloc(MAX_ROW_BYTES + 2);
@@ -305,16 +331,19 @@ static int read_lines(struct table *table, FILE *in)
 	int err = line ? 0 : baleen_fail(table->error, ENOMEM, "%s: no memory", table->name);
 
 	for (u64 number = 1; !err && (n = next_line(in, line)) > 0; number++) {
+		const char *text = number == 1 ? skip_bom(line) : line;
+
 		if (line[n - 1] != '\n') {
 			table->row.line = number;
 			err = fail_row(table, "more than %d bytes", MAX_ROW_BYTES);
 			break;
 		}
-		if (!has_delimiter && *line != '#' && !is_blank(line)) {
-			set_delimiter(table, find_delimiter(table, line));
+		if (!has_delimiter && *text != '#' && !is_blank(text)) {
 			has_delimiter = true;
+			if (take_delimiter(table, text))
+				continue;
 		}
-		err = receive_line(table, number, line, n);
+		err = receive_line(table, number, text, n - (text - line));
 	}
 	free(line);
 	if (!err && n < 0)

@@ -53,6 +53,15 @@ static bool has(struct word word, char c)
 	return memchr(word.start, c, length_of(word));
 }
 
+static u32 count(struct word word, char c)
+{
+	u32 n = 0;
+
+	for (const char *p = word.start; p < word.end; p++)
+		n += *p == c;
+	return n;
+}
+
 /* The next word from @p on, which ends at white space or one of @stops; empty at the end. */
 static struct word next_word(const char *p, const char *end, const char *stops)
 {
@@ -125,6 +134,26 @@ static const char *hosts_line(const char *key, struct word word)
 	return NULL;
 }
 
+/* 192.0.2.7 OK: tables of mail servers have those that may pass beside those that may not. */
+static const char *lets_pass(const char *p, const char *end)
+{
+	static const char *const words[] = { "ok",     "dunno", "permit", "allow",
+					     "accept", "pass",	"relay" };
+	struct word word = next_word(p, end, "#"), rest = next_word(word.end, end, "#");
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]) && !length_of(rest); i++)
+		if (length_of(word) == strlen(words[i]) &&
+		    !strncasecmp(word.start, words[i], length_of(word)))
+			return "a word that lets it pass: '!' makes an exception" HAS_COMMAND;
+	return NULL;
+}
+
+/* 192.0.2.1 - - [27/Nov/2026:18:00:00 +0000] "GET /": whoever has come is banned by no log. */
+static bool is_log_time(struct word word)
+{
+	return begins_with(word, "[") && count(word, '/') == 2 && count(word, ':') >= 2;
+}
+
 static const char *behind_address(const char *key, const char *p, const char *end)
 {
 	bool is_first = true, is_range = false;
@@ -135,6 +164,8 @@ static const char *behind_address(const char *key, const char *p, const char *en
 		const char *reason = NULL;
 
 		p = word.end;
+		if (is_log_time(word))
+			return "a line of an access log" HAS_COMMAND;
 		if (begins_with(word, "!"))
 			word.start++;
 		if (is_first && begins_with(word, "/") && length_of(word) > 1 &&
@@ -195,7 +226,7 @@ const char *baleen_foreign_behind(u32 key_spec, const char *key, const char *p, 
 		return NULL;
 	if (!baleen_spec_is_address(key_spec))
 		return behind_fields(key_spec, p, end);
-	return may_have_key(p, end) ? behind_address(key, p, end) : NULL;
+	return may_have_key(p, end) ? behind_address(key, p, end) : lets_pass(p, end);
 }
 
 /* --- instead of an address --------------------------------------------------- */
@@ -205,6 +236,13 @@ static const struct {
 	const char *word;
 	const char *reason;
 } formats[] = {
+	{ "access-list", "a line of Cisco's IOS" HAS_COMMAND },
+	{ "blackhole", "a route of 'ip route'" HAS_COMMAND },
+	{ "unreachable", "a route of 'ip route'" HAS_COMMAND },
+	{ "prohibit", "a route of 'ip route'" HAS_COMMAND },
+	{ "route:", "a route of a routing registry" HAS_COMMAND },
+	{ "route6:", "a route of a routing registry" HAS_COMMAND },
+	{ "geo", "a line of .htaccess or nginx" HAS_COMMAND },
 	{ "deny", "a line of .htaccess or nginx" HAS_COMMAND },
 	{ "allow", "a line of .htaccess or nginx" HAS_COMMAND },
 	{ "order", "a line of .htaccess or nginx" HAS_COMMAND },
@@ -219,11 +257,39 @@ static const struct {
 	{ "-a", "a line of iptables-save" HAS_COMMAND },
 	{ "*filter", "a line of iptables-save" HAS_COMMAND },
 	{ "*raw", "a line of iptables-save" HAS_COMMAND },
-	{ "table", "nft's text: 'nft -j' prints what 'baleen import' reads" },
+	{ "*nat", "a line of iptables-save" HAS_COMMAND },
+	{ "*mangle", "a line of iptables-save" HAS_COMMAND },
+	{ "chain", "what 'iptables -L' prints" HAS_COMMAND },
+	{ "status:", "what 'ufw status' prints" HAS_COMMAND },
+	{ "status", "what fail2ban-client prints" HAS_COMMAND },
+	{ "name:", "what 'ipset list' prints: 'ipset save' prints what is read" },
+	{ "-", "an item of YAML" HAS_COMMAND },
+	{ "//", "a comment stands behind '#' or ';'" },
+	{ "%", "a comment stands behind '#' or ';'" },
 };
+
+/* Both have a line that begins so: table inet f {, and table <bad> persist. */
+static const char *table_of(struct word word, struct word line)
+{
+	if (!is(word, "table"))
+		return NULL;
+	return memchr(line.start, '<', length_of(line)) ?
+		       "a table of pf: 'pfctl -t NAME -T show' prints a list" :
+		       "nft's text: 'nft -j' prints what 'baleen import' reads";
+}
+
+static bool is_as_number(struct word word)
+{
+	return length_of(word) > 2 && !strncasecmp(word.start, "AS", 2) &&
+	       is_of((struct word){ word.start + 2, word.end }, "0123456789");
+}
 
 static const char *format_of(struct word word, struct word line)
 {
+	const char *reason = table_of(word, line);
+
+	if (reason)
+		return reason;
 	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++)
 		if (length_of(word) == strlen(formats[i].word) &&
 		    !strncasecmp(word.start, formats[i].word, length_of(word)))
@@ -232,7 +298,9 @@ static const char *format_of(struct word word, struct word line)
 		return "a line of a zone (RPZ)" HAS_COMMAND;
 	if (is(word, "add") && memmem(line.start, length_of(line), "address=", 8))
 		return "a line of MikroTik's RouterOS" HAS_COMMAND;
-	return NULL;
+	if (memmem(line.start, length_of(line), "prefix-list", 11))
+		return "a line of a prefix list" HAS_COMMAND;
+	return is_as_number(word) ? "an AS number" HAS_COMMAND : NULL;
 }
 
 /* `sshd: 192.0.2.1` and `Name of it:192.0.2.0-192.0.2.255` */
@@ -250,15 +318,6 @@ static const char *behind_colon(struct word line)
 		return "a line of a P2P list" HAS_COMMAND;
 	word = next_word(word.start, line.end, ",");
 	return is_host(word, &span) ? "a line of hosts.deny" HAS_COMMAND : NULL;
-}
-
-static u32 count(struct word word, char c)
-{
-	u32 n = 0;
-
-	for (const char *p = word.start; p < word.end; p++)
-		n += *p == c;
-	return n;
 }
 
 /* As keys of several fields do. */
@@ -285,6 +344,37 @@ static bool is_row(struct word word)
 	if (is_span(rest, &span) || !length_of(rest) || is_of(rest, "0123456789"))
 		return true;
 	return isalpha((u8)*word.start) && !is_span((struct word){ word.start, comma }, &span);
+}
+
+/* 192.0.2.1,192.0.2.2,192.0.2.3: two may be the ends of a range. */
+static bool is_row_of_spans(struct word word)
+{
+	const char *p = word.start;
+	struct baleen_span span;
+
+	if (count(word, ',') < 2)
+		return false;
+	while (p < word.end) {
+		struct word cell = next_word(p, word.end, ",");
+
+		if (!is_span(cell, &span))
+			return false;
+		p = cell.end + 1;
+	}
+	return true;
+}
+
+/* Signs that come with an address from a page, a program or another file. */
+static const char *around(struct word word)
+{
+	if (begins_with(word, "\xef\xbb\xbf"))
+		return "a byte order mark: another file begins here";
+	if (begins_with(word, "'") && length_of(word) > 1 && isxdigit((u8)word.start[1]))
+		return "quotes around the address" HAS_COMMAND;
+	for (const char *p = word.start; p < word.end && isxdigit((u8)*word.start); p++)
+		if ((u8)*p >= 0x80)
+			return "a blank or sign that is not ASCII";
+	return NULL;
 }
 
 /* Octets that are missing or no numbers. */
@@ -318,9 +408,16 @@ const char *baleen_foreign_reason(const char *start, const char *word_end, const
 
 	if (!better)
 		better = octets(word);
+	if (!better)
+		better = around(word);
+	if (!better && is_row_of_spans(word))
+		better = "addresses with commas between" HAS_COMMAND;
 	if (!better && is_row(word))
 		better = is_table;
 	if (!better)
 		better = behind_colon(line);
+	/* The first column has blanks in it, as a date does, and is no address. */
+	if (!better && !has(word, '.') && count(line, ',') > 1)
+		better = is_table;
 	return better ?: reason;
 }
