@@ -110,18 +110,20 @@ static void a_line_without_a_key_is_refused(void **state)
 
 static void what_is_no_object_is_refused(void **state)
 {
-	check_line("[]", "JSON: no object");
-	check_line("[{" KEY "}]", "JSON: no object");
-	check_line("null", "JSON: no object");
-	check_line("\"192.0.2.1\"", "JSON: no object");
-	check_line("7", "JSON: no object");
+	check_line("[]", "JSON: no object: baleen export prints one a line");
+	check_line("[{" KEY "}]", "JSON: no object: baleen export prints one a line");
+	check_line("null", "JSON: no object: baleen export prints one a line");
+	check_line("\"192.0.2.1\"", "JSON: no object: baleen export prints one a line");
+	check_line("7", "JSON: no object: baleen export prints one a line");
 	check_line("192.0.2.1", "not JSON: end of file expected near '.'");
 	check_line("key,origin,reason", "not JSON: invalid token near 'key'");
 	check_line("{" KEY, "not JSON: '}' expected near end of file");
 	check_line("{" KEY "} {" KEY "}", "not JSON: end of file expected near '{'");
 	check_line("{" KEY "},", "not JSON: end of file expected near ','");
 	check_line("{'key': \"192.0.2.1\"}", "not JSON: string or '}' expected near '''");
-	/* an object over several lines, as -j prints others */
+	/* as -j prints others */
+	check_refused("[\n  {\n    " KEY "\n  }\n]\n", strlen("[\n  {\n    " KEY "\n  }\n]\n"),
+		      "f:1: JSON: an array: baleen export prints an object a line");
 	check_refused("{\n" KEY "\n}\n", strlen("{\n" KEY "\n}\n"),
 		      "f:1: not JSON: string or '}' expected near end of file");
 }

@@ -130,6 +130,21 @@ prints "is of the rules that the lines name" "veth-c:bad: 1 added, 0 renewed, 3 
 	quiet import --format json --origin manual --snapshot <(grep 198.18 "$TMP/lines")
 is "all are what they were" "$(baleen export)" "$(<"$TMP/lines")"
 
+# --- what is never dropped ---
+
+put veth-b:bad 10.66.0.0/24 --ttl 1h --narrow --reason "all but us"
+baleen export | grep all.but.us >"$TMP/some"
+check "an entry that was narrowed goes" quiet flush veth-b:bad --origin manual
+check_status "and does not come back of itself" 1 quiet import --format json "$TMP/some"
+is "which is counted" "$(<"$TMP/out")" "veth-b:bad: 0 added, 0 renewed, 0 deleted, 1 refused, origins as listed"
+prints "but with --narrow" "veth-b:bad: 1 added, 0 renewed, 0 deleted, 1 narrowed, origins as listed" \
+	quiet import --format json --narrow "$TMP/some"
+is "as it was" "$(baleen export | grep all.but.us)" "$(<"$TMP/some")"
+is "without what is never dropped" "$(in_b "$VERDICT" veth-b 10.66.0.2 10.66.0.77)" PD
+check "it goes again" quiet flush veth-b:bad --origin manual
+check "the others come" quiet import --format json "$TMP/lines"
+is "all are what they were" "$(baleen export)" "$(<"$TMP/lines")"
+
 # --- lines that are refused ---
 
 # refused NAME LINE MESSAGE: as the second one

@@ -67,7 +67,7 @@ refused()
 }
 refused "a member more" '{"key": "192.0.2.1", "until": "x"}' "until: not a member that export writes"
 refused "no key" '{"origin": "x"}' "key: is missing"
-refused "no object" '["192.0.2.1"]' "JSON: no object"
+refused "no object" '["192.0.2.1"]' "JSON: no object: baleen export prints one a line"
 refused "a number" '{"key": 1}' "key: no text"
 for time in yesterday 2026-02-30T00:00:00Z 2026-11-27T18:00:00 2026-11-27T18:00:00.Z "2026-11-27T18:00:00+01:00"; do
 	refused "$time" '{"key": "192.0.2.1", "end": "'"$time"'"}' "end: not a time such as 2026-11-27T18:00:00Z"

@@ -27,6 +27,7 @@
  * @options: origin of the entries
  * @is_snapshot: what the origin has besides is deleted
  * @dry_run: it is only said what would come of it
+ * @narrow: what is never dropped is left out of entries that hold it
  * @json: report as JSON
  * @wait_ms: for other writers
  * @now_ms: the time
@@ -45,6 +46,7 @@ struct import {
 	struct entry_options options;
 	bool is_snapshot;
 	bool dry_run;
+	bool narrow;
 	bool json;
 	u64 wait_ms;
 	u64 now_ms;
@@ -174,6 +176,7 @@ static int put(struct import *import)
 {
 	const struct import_way way = {
 		.is_trial = import->dry_run,
+		.narrows = import->narrow,
 		.snapshot_of = import->is_snapshot ? import->options.origin : NULL,
 		.origin = is_json_lines(import) && !import->has_origin ? NULL :
 									 import->options.origin,
@@ -222,6 +225,7 @@ static const char *find_stray(const struct import *import)
 		return import->options.origin ? "origin" :
 		       import->is_snapshot    ? "snapshot" :
 		       import->dry_run	      ? "dry-run" :
+		       import->narrow	      ? "narrow" :
 						NULL;
 	return bits->out ? "output" : bits->is_msb ? "bit-order" : bits->lists.shaped_by;
 }
@@ -317,6 +321,7 @@ static const struct option_spec options[] = {
 	VALUE("origin", 0, "NAME", option_text, import, options.origin,
 	      "who has the entries (import)"),
 	FLAG("dry-run", 0, import, dry_run, "say what would come of it, and change nothing"),
+	NARROW_OPTION(import, narrow),
 	FLAG("snapshot", 0, import, is_snapshot, "delete what the origin has besides"),
 	WAIT_OPTION(import, wait_ms),
 	FLAG("json", 'j', import, json, "report as JSON"),

@@ -82,11 +82,13 @@ void import_rules_free(struct import_rules *rules)
  * @n_added: are new
  * @n_renewed: were there
  * @n_refused: the door refused
+ * @n_narrowed: were taken without what is never dropped
  */
 struct counts {
 	u64 n_added;
 	u64 n_renewed;
 	u64 n_refused;
+	u64 n_narrowed;
 };
 
 static struct counts count(const struct import_rule *rule)
@@ -94,11 +96,13 @@ static struct counts count(const struct import_rule *rule)
 	struct counts counts = { 0 };
 
 	for (size_t i = 0; i < rule->entries.n; i++) {
-		int result = rule->entries.change[i].result;
+		const struct baleen_rule_entry_change *change = &rule->entries.change[i];
+		int result = change->result;
 
 		counts.n_refused += result == -EPERM;
 		counts.n_renewed += result == -EEXIST;
 		counts.n_added += !result;
+		counts.n_narrowed += change->answer == BALEEN_GATE_NARROWED && result != -EPERM;
 	}
 	return counts;
 }
@@ -129,6 +133,8 @@ static void say_counts(const struct import_rule *rule, const struct import_way *
 	say("%s: %s%s added, %s renewed, %s deleted", rule->target.name,
 	    way->is_trial ? "would be " : "", format_count(counts->n_added, added),
 	    format_count(counts->n_renewed, renewed), format_count(n_flushed, flushed));
+	if (counts->n_narrowed)
+		say(", %s narrowed", format_count(counts->n_narrowed, added));
 	if (counts->n_refused)
 		say(", %s refused", format_count(counts->n_refused, added));
 	if (rule->n_ended)
@@ -181,6 +187,7 @@ static int put_rule(struct import_rule *rule, const struct import_way *way)
 	struct baleen_batch batch = { .change = rule->entries.change,
 				      .n = rule->entries.n,
 				      .is_trial = way->is_trial,
+				      .narrows = way->narrows,
 				      .snapshot_of = way->snapshot_of };
 	struct baleen_device_session session;
 	struct baleen_error error;

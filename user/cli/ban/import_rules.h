@@ -46,6 +46,7 @@ struct import_rules {
 /**
  * struct import_way - how they are put
  * @is_trial: it is only said what would come of it
+ * @narrows: --narrow
  * @snapshot_of: what this origin has in these rules besides is deleted; NULL for nothing
  * @origin: of all entries; NULL when each has its own
  * @wait_ms: for other writers
@@ -53,6 +54,7 @@ struct import_rules {
  */
 struct import_way {
 	bool is_trial;
+	bool narrows;
 	const char *snapshot_of;
 	const char *origin;
 	u64 wait_ms;

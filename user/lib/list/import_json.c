@@ -80,7 +80,7 @@ static int parse_object(const struct reader *reader, json_t *object)
 	int err;
 
 	if (!json_is_object(object))
-		return fail_line(reader, "JSON", "no object");
+		return fail_line(reader, "JSON", "no object: baleen export prints one a line");
 	err = check_names(reader, object);
 	if (!err)
 		err = get_text(reader, object, "key", &entry.key);
@@ -112,6 +112,8 @@ static int parse_line(const struct reader *reader, const char *line, size_t leng
 	if (strspn(line, " \t\r") >= length)
 		return 0;
 	object = json_loadb(line, length, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &what);
+	if (!object && line[strspn(line, " \t")] == '[')
+		return fail_line(reader, "JSON", "an array: baleen export prints an object a line");
 	if (!object)
 		return fail_line(reader, "not JSON", what.text);
 	err = parse_object(reader, object);
