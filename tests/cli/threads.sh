@@ -118,7 +118,7 @@ done
 	sed 's/$/\r/' ip4
 	printf '\xef\xbb\xbf192.0.2.1\n'
 } >bom
-printf '%s\n' "baleen: bom:100001: '\\u{feff}192.0.2.1': not an address" >want
+printf '%s\n' "baleen: bom:100001: '\\u{feff}192.0.2.1': a byte order mark: another file begins here" >want
 for threads in 1 "${COUNTS[@]}"; do
 	BALEEN_THREADS=$threads baleen build -o new bom 2>said
 	check "a byte order mark is one in the first line alone, $threads threads" \

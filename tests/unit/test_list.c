@@ -25,6 +25,7 @@
 #define WILDCARD "wildcard mask behind the address: write it ADDR/LEN"
 #define SECOND_ADDRESS "a second address behind the address: a range is A-B, --column reads a table"
 #define PASSES "a word that lets it pass: '!' makes an exception" HAS_COMMAND
+#define OTHER_WORDS "an address behind other words or signs" HAS_COMMAND
 #define SPACED_RANGE "range with white space: write it A-B"
 #define SHORT_PREFIX "short prefix: write all four octets"
 #define TABLE "columns of a table, which --column reads"
@@ -97,7 +98,7 @@ static const struct refused refused_lines[] = {
 	{"1.2.3.4%eth0", "1.2.3.4%eth0", "text behind the address"},
 	{"0x7f.0.0.1", "0x7f.0.0.1", HOST_NAME},
 	{"example.com", "example.com", HOST_NAME},
-	{"4chan.example 1.2.3.4", "4chan.example", HOST_NAME},
+	{"4chan.example 1.2.3.4", "4chan.example", OTHER_WORDS},
 	{"<html lang=\"en\">", "<html", "not an address"},
 	{"-1.2.3.4", "-1.2.3.4", "not an address"},
 	{"/24", "/24", "not an address"},
@@ -152,6 +153,12 @@ static const struct refused refused_lines[] = {
 	{"10.0.0.0 255.255.0.255", "10.0.0.0", SECOND_ADDRESS},
 	{"10.0.0.0 0.0.0.255", "10.0.0.0", WILDCARD},
 	{"10.0.0.0 0.0.0.0", "10.0.0.0", WILDCARD},
+	{"10.0.0.0 / 24", "10.0.0.0", "prefix length behind white space: write it ADDR/LEN"},
+	{"12 10.0.0.1", "12", "a count before the address" HAS_COMMAND},
+	{"1234 2001:db8::/32", "1234", "a count before the address" HAS_COMMAND},
+	{"ipset add bad 10.0.0.1", "ipset", OTHER_WORDS},
+	{"bad=\"10.0.0.1\"", "bad=\"10.0.0.1\"", OTHER_WORDS},
+	{"x # 10.0.0.1", "x", HOST_NAME},
 	{"10.0.0.0 /24", "10.0.0.0", "prefix length behind white space: write it ADDR/LEN"},
 	{"0.0.0.0 ads.example.com", "0.0.0.0", "a line of a hosts file" HAS_COMMAND},
 	{"3221225985", "3221225985", "an integer" HAS_COMMAND},
@@ -165,7 +172,7 @@ static const struct refused refused_lines[] = {
 	{"2001:db8:::1", "2001:db8:::1", "malformed IPv6 address"},
 	{"::10.0.0.300", "::10.0.0.300", "malformed IPv6 address"},
 	{"52:54:00:12:34:56", "52:54:00:12:34:56", "malformed IPv6 address"},
-	{"[2001:db8::1]", "[2001:db8::1]", "not an address"},
+	{"[2001:db8::1]", "[2001:db8::1]", OTHER_WORDS},
 	{"192.0.2.1:80", "192.0.2.1:80", "port behind the address"},
 	{"192.0.2.1,tcp:80", "192.0.2.1,tcp:80", SECOND_FIELD},
 	{"192.0.2.0/24,eth0", "192.0.2.0/24,eth0", SECOND_FIELD},
@@ -181,8 +188,8 @@ static const struct refused refused_lines[] = {
 	{"add foo 10.0.0.300", "10.0.0.300", "octet above 255"},
 	{"add foo", "add foo", "ipset line without a key"},
 	{"add -exist foo # 10.0.0.1", "add -exist foo # 10.0.0.1", "ipset line without a key"},
-	{"del foo 10.0.0.1", "del", HOST_NAME},
-	{"-exist del foo 10.0.0.1", "del", "not an address"},
+	{"del foo 10.0.0.1", "del", OTHER_WORDS},
+	{"-exist del foo 10.0.0.1", "del", OTHER_WORDS},
 	{"add foo 10.0.0.1 limit 5", "limit", "no option of an entry of ipset"},
 	{"add foo 10.0.0.1 timeout", "timeout", "without its value"},
 	{"add foo address=10.0.0.1", "address=10.0.0.1", "a line of MikroTik's RouterOS" HAS_COMMAND},

@@ -179,6 +179,19 @@ static bool slow_is_hosts_line(const char *key, const char *word)
 	       strpbrk(word, name) && strchr(word, '.') && !word[strspn(word, all)];
 }
 
+/* /24, or a slash and the number behind white space */
+static bool slow_is_length(const char *word, const char *rest)
+{
+	static const char digits[] = "0123456789";
+
+	if (*word != '/')
+		return false;
+	if (word[1])
+		return strchr(digits, word[1]);
+	rest += strspn(rest, " \t");
+	return strspn(rest, digits) && strspn(rest, digits) == strcspn(rest, " \t,;#|");
+}
+
 /* Does what stands behind a key make it another entry? */
 static bool slow_is_other(const char *key, const char *rest)
 {
@@ -197,7 +210,7 @@ static bool slow_is_other(const char *key, const char *rest)
 		if (is_last)
 			return slow_is_key(word);
 		p = word + (*word == '!');
-		if (is_first && *p == '/' && p[1] >= '0' && p[1] <= '9')
+		if (is_first && slow_is_length(p, rest))
 			return true;
 		p += *p == '-';
 		if (slow_is_key(p) || (is_first && is_hosts && slow_is_hosts_line(key, p)))

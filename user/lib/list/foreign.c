@@ -154,6 +154,16 @@ static bool is_log_time(struct word word)
 	return begins_with(word, "[") && count(word, '/') == 2 && count(word, ':') >= 2;
 }
 
+/* 192.0.2.0 /24, and 192.0.2.0 / 24. */
+static bool is_length(struct word word, const char *end)
+{
+	if (!begins_with(word, "/"))
+		return false;
+	if (length_of(word) > 1)
+		return isdigit((u8)word.start[1]);
+	return is_of(next_word(word.end, end, ",;#|"), "0123456789");
+}
+
 static const char *behind_address(const char *key, const char *p, const char *end)
 {
 	bool is_first = true, is_range = false;
@@ -168,8 +178,7 @@ static const char *behind_address(const char *key, const char *p, const char *en
 			return "a line of an access log" HAS_COMMAND;
 		if (begins_with(word, "!"))
 			word.start++;
-		if (is_first && begins_with(word, "/") && length_of(word) > 1 &&
-		    isdigit((u8)word.start[1]))
+		if (is_first && is_length(word, end))
 			return "prefix length behind white space: write it ADDR/LEN";
 		if (begins_with(word, "-")) {
 			is_range = true;
@@ -377,6 +386,30 @@ static const char *around(struct word word)
 	return NULL;
 }
 
+/* As `uniq -c` prints it. */
+static bool is_count(struct word word, struct word line)
+{
+	struct baleen_span span;
+
+	return is_of(word, "0123456789") && is_span(next_word(word.end, line.end, ",;#|"), &span);
+}
+
+/* Commands, configurations and logs have addresses anywhere. */
+static bool has_address(struct word line)
+{
+	const char *p = line.start;
+	struct baleen_span span;
+
+	while (p < line.end && *p != '#') {
+		struct word word = next_word(p, line.end, ",;#|=(){}[]'\"");
+
+		if (is_span(word, &span))
+			return true;
+		p = word.end + (word.end < line.end && *word.end != '#');
+	}
+	return false;
+}
+
 /* Octets that are missing or no numbers. */
 static const char *octets(struct word word)
 {
@@ -406,6 +439,8 @@ const char *baleen_foreign_reason(const char *start, const char *word_end, const
 	struct word line = { start, end }, word = { start, word_end };
 	const char *better = format_of(word, line);
 
+	if (!better && is_count(word, line))
+		better = "a count before the address" HAS_COMMAND;
 	if (!better)
 		better = octets(word);
 	if (!better)
@@ -419,5 +454,9 @@ const char *baleen_foreign_reason(const char *start, const char *word_end, const
 	/* The first column has blanks in it, as a date does, and is no address. */
 	if (!better && !has(word, '.') && count(line, ',') > 1)
 		better = is_table;
+	/* Another reason says more, and behind a lone exclamation mark there is no word. */
+	if (!better && strstr(reason, "not an address") && length_of(word) &&
+	    !begins_with_protocol(word) && has_address(line))
+		better = "an address behind other words or signs" HAS_COMMAND;
 	return better ?: reason;
 }
