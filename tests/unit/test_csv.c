@@ -266,6 +266,10 @@ static void test_refused(void **state)
 		  "t.csv:2: a quote is not closed" },
 		{ "t.csv", "1.1.1.1,x\r1.1.1.2,y\n", "1", NULL, NULL,
 		  "t.csv:1: carriage return in the line" },
+		{ "t.csv", "ip,mask\n1.1.1.0/24,255.255.255.0\n1.1.2.0,255.255.255.0\n", "ip", NULL,
+		  NULL,
+		  "t.csv:3: a netmask in the column behind the address; baleen-lists(5) has the "
+		  "command for it" },
 		{ "t.csv", "a\x01,b\n1.1.1.1,b\n", "c", NULL, NULL,
 		  "t.csv:1: no column 'c': there are a\\x01, b" },
 	};

@@ -12,6 +12,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "key/key_text.h"
 #include "list/csv_table.h"
 #include "list/json_list.h"
 #include "list/list_format.h"
@@ -110,11 +111,27 @@ static int is_wanted(const struct table *table)
 	return 1;
 }
 
+/* The host of a network would be read, and be all of it. */
+static bool has_netmask_behind(const struct table *table)
+{
+	u32 behind = table->columns.first + 1;
+	struct baleen_key mask;
+	const char *ignored;
+
+	return behind < table->row.n_cells && !strchr(table->row.cell[behind - 1], '/') &&
+	       !strncmp(table->row.cell[behind], "255.", 4) &&
+	       !baleen_address_parse(table->row.cell[behind], &mask, &ignored) &&
+	       !(~mask.ip4 & (~mask.ip4 + 1));
+}
+
 static int put_row(struct table *table)
 {
 	const struct baleen_csv_columns *columns = &table->columns;
 	const char *first = cell_of(table, columns->first), *last = first;
 
+	if (first && columns->last == BALEEN_CSV_NO_COLUMN && has_netmask_behind(table))
+		return fail_row(table, "a netmask in the column behind the address; "
+				       "baleen-lists(5) has the command for it");
 	if (first && columns->last != BALEEN_CSV_NO_COLUMN)
 		last = cell_of(table, columns->last);
 	if (!last)
