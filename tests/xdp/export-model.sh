@@ -8,7 +8,8 @@
 source "$(dirname "$0")/../lib.sh"
 isolate "$@"
 make_pair
-ip -n "$B" link add veth-c type veth peer name veth-d && ip -n "$B" link set veth-c up || bail "no second pair"
+ip -n "$B" link add veth-c type veth peer name veth-d || bail "no second pair"
+ip -n "$B" link set veth-c up
 baleen() { in_ns "$B" "$BALEEN" "$@"; }
 echo 9.9.9.9 >"$TMP/list"
 check "attach" baleen attach veth-b --drop "bad=$TMP/list"
