@@ -362,7 +362,7 @@ way_import()
 		echo "create old hash:net family $family hashsize 1024 maxelem 65536 timeout 0 comment"
 		printf "add old %s timeout ${TTL:+3600}${TTL:-0} comment \"a reason\"\n" "$@" | sed 's/36001h/3600/'
 	} >"$TMP/list"
-	say "${ENTER[@]}" "$BALEEN" import "$DEV:bad" --format ipset --origin ways "$TMP/list"
+	say "${ENTER[@]}" "$BALEEN" import "$DEV:bad" --format ipset --origin ways "${FORCE[@]}" "$TMP/list"
 }
 
 # feed_to TARGET KEY...

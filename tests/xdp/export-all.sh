@@ -152,6 +152,13 @@ prints "but with --narrow" "veth-b:bad: 1 added, 0 renewed, 0 deleted, 1 narrowe
 is "as it was" "$(baleen export | grep all.but.us)" "$(<"$TMP/some")"
 is "without what is never dropped" "$(in_b "$VERDICT" veth-b 10.66.0.2 10.66.0.77)" PD
 check "it goes again" quiet flush veth-b:bad --origin manual
+put veth-b:bad 44.0.0.0/7 --ttl 1h --force --reason "very wide"
+baleen export | grep very.wide >"$TMP/some"
+check "an entry that is very wide goes" quiet flush veth-b:bad --origin manual
+check_status "and does not come back of itself" 1 quiet import --format json "$TMP/some"
+check "but with --force" quiet import --format json --force "$TMP/some"
+is "as it was" "$(baleen export | grep very.wide)" "$(<"$TMP/some")"
+check "it goes again" quiet flush veth-b:bad --origin manual
 check "the others come" quiet import --format json "$TMP/lines"
 is "all are what they were" "$(baleen export)" "$(<"$TMP/lines")"
 

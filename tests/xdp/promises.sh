@@ -53,7 +53,7 @@ LEFT_OUT="
 never|edited|forced|*_name|own|gateway|resolver|peer|covers*|width|coverage|entries|special|nobody restore_boot/*|refresh*|subtract*|resize* brings no keys: what the rule holds is tried by 'held'
 edited                        attach|apply|new_device/* is the first to read it: never
 held                          attach|apply|new_device/*|restore there is no rule before
-forced                        new_device/*|import*|feed*|library*|crowdsec*|fail2ban*|limit*|fleet/* has no --force
+forced                        new_device/*|feed*|library*|crowdsec*|fail2ban*|limit*|fleet/* has no --force
 half_name                     attach|apply/conf|take_over|set/*|new_device/*|r*|s*|merge*|ban*|add*|import*|feed*|library*|crowdsec*|fail2ban*|limit*|fleet/* apply and update ask the resolver
 never_name                    attach|rule_add|swap|merge|restore|ban|add|add_f|import|feed|feed_bans|library|crowdsec|fail2ban|limit never-name is a statement of baleen.conf
 covers6                       attach|apply*|take_over|update/*|set/*|new_device/*|rule_add|swap*|merge*|restore|add_f*|import* lists are exact: no address stands for its /64

@@ -27,6 +27,7 @@
  * @options: origin of the entries
  * @is_snapshot: what the origin has besides is deleted
  * @dry_run: it is only said what would come of it
+ * @force: also what is too wide, and what would cut this host off
  * @narrow: what is never dropped is left out of entries that hold it
  * @json: report as JSON
  * @wait_ms: for other writers
@@ -46,6 +47,7 @@ struct import {
 	struct entry_options options;
 	bool is_snapshot;
 	bool dry_run;
+	bool force;
 	bool narrow;
 	bool json;
 	u64 wait_ms;
@@ -176,6 +178,7 @@ static int put(struct import *import)
 {
 	const struct import_way way = {
 		.is_trial = import->dry_run,
+		.forces = import->force,
 		.narrows = import->narrow,
 		.snapshot_of = import->is_snapshot ? import->options.origin : NULL,
 		.origin = is_json_lines(import) && !import->has_origin ? NULL :
@@ -225,6 +228,7 @@ static const char *find_stray(const struct import *import)
 		return import->options.origin ? "origin" :
 		       import->is_snapshot    ? "snapshot" :
 		       import->dry_run	      ? "dry-run" :
+		       import->force	      ? "force" :
 		       import->narrow	      ? "narrow" :
 						NULL;
 	return bits->out ? "output" : bits->is_msb ? "bit-order" : bits->lists.shaped_by;
@@ -321,6 +325,7 @@ static const struct option_spec options[] = {
 	VALUE("origin", 0, "NAME", option_text, import, options.origin,
 	      "who has the entries (import)"),
 	FLAG("dry-run", 0, import, dry_run, "say what would come of it, and change nothing"),
+	WIDE_OPTION(import, force),
 	NARROW_OPTION(import, narrow),
 	FLAG("snapshot", 0, import, is_snapshot, "delete what the origin has besides"),
 	WAIT_OPTION(import, wait_ms),

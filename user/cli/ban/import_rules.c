@@ -187,6 +187,7 @@ static int put_rule(struct import_rule *rule, const struct import_way *way)
 	struct baleen_batch batch = { .change = rule->entries.change,
 				      .n = rule->entries.n,
 				      .is_trial = way->is_trial,
+				      .forces = way->forces,
 				      .narrows = way->narrows,
 				      .snapshot_of = way->snapshot_of };
 	struct baleen_device_session session;

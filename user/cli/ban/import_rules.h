@@ -46,6 +46,7 @@ struct import_rules {
 /**
  * struct import_way - how they are put
  * @is_trial: it is only said what would come of it
+ * @forces: --force
  * @narrows: --narrow
  * @snapshot_of: what this origin has in these rules besides is deleted; NULL for nothing
  * @origin: of all entries; NULL when each has its own
@@ -54,6 +55,7 @@ struct import_rules {
  */
 struct import_way {
 	bool is_trial;
+	bool forces;
 	bool narrows;
 	const char *snapshot_of;
 	const char *origin;
