@@ -522,6 +522,19 @@ set_up_fleet()
 	protect "$S" peer2
 }
 
+# signal_daemons SIGNAL: to baleend of host 2, and to all that it runs
+signal_daemons()
+{
+	local pids=${daemon_pid[2]} all=()
+
+	while [ -n "$pids" ]; do
+		# shellcheck disable=SC2206 # words
+		all+=($pids)
+		pids=$(pgrep -d ' ' -P "${pids// /,}")
+	done
+	kill "-$1" "${all[@]}"
+}
+
 take_down_fleet()
 {
 	stop_lab

@@ -22,9 +22,9 @@ CAPABILITIES=-all$(sed -n 's/^CapabilityBoundingSet=//p' "$ROOT/user/systemd/bal
 SANDBOX='mount --bind "$1" "$1" && mount -o remount,bind,ro "$1" && shift && exec "$@"'
 S=flt$$-s
 HUB=flt$$-hub
-declare -A daemon_pid redis_pid
+declare -gA daemon_pid redis_pid
 # Of hosts whose clock is wrong: by how many seconds.
-declare -A clock_s
+declare -gA clock_s
 
 # host_ns N, redis_ns N
 host_ns() { echo "flt$$-h$1"; }

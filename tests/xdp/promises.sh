@@ -363,6 +363,15 @@ promise_special()
 # later COMMAND...: two hours later by the clock
 later() { inside env CLOCK_SHIM_S=7200 LD_PRELOAD="$ROOT/build/tools/clock.so" "$@"; }
 
+# has_ended KEY
+has_ended()
+{
+	later "$BALEEN" list "$DEV:bad" "$1" >"$TMP/said" 2>&1
+	grep -q ended "$TMP/said" || fails "has ended, is in force, and is not said to be so" || return
+	later "$BALEEN" add "$DEV:bad" 9.40.2.2 >"$TMP/said" 2>&1
+	has P "$1"
+}
+
 # An entry that has ended is told so while it is in force, and the next command takes it out.
 promise_ends()
 {
@@ -372,11 +381,12 @@ promise_ends()
 	if [ "$brings" = keys ] || [ "$way" = restore ]; then
 		if [ "$way" = restore ]; then "way_$way" "$OTHER"; else "way_$way" "$key"; fi
 		answers ok && has D "$key" || return
-		later "$BALEEN" list "$DEV:bad" "$key" >"$TMP/said" 2>&1
-		grep -q ended "$TMP/said" || fails "has ended, is in force, and is not said to be so" || return
-		later "$BALEEN" add "$DEV:bad" 9.40.2.2 >"$TMP/said" 2>&1
-		has P "$key"
-		return
+		# The daemon of a fleet, which is of the present, would put it back.
+		[ "$way" != fleet ] || signal_daemons STOP
+		has_ended "$key"
+		local result=$?
+		[ "$way" != fleet ] || signal_daemons CONT
+		return $result
 	fi
 	inside "$BALEEN" add "$DEV:bad" "$key" --ttl 1h >"$TMP/said" 2>&1
 	has D "$key" || return
