@@ -308,6 +308,17 @@ kill_waiters()
 	[ -z "$pids" ] || kill -KILL $pids
 }
 
+# next_second: the state has the second in which a filter was derived, and is written only when
+# that is another one
+next_second()
+{
+	local last=$EPOCHSECONDS
+
+	while [ "$EPOCHSECONDS" = "$last" ]; do
+		read -rt 0.02 <> <(:)
+	done
+}
+
 # take_off NAMESPACE DEVICE: its filter goes with all pins; the kernel frees it late
 take_off()
 {

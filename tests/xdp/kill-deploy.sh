@@ -43,6 +43,7 @@ try_deploy()
 {
 	local now_seen
 
+	[ "$mode" = "in place" ] || next_second
 	run_killed "$name" "$k" "$DEPLOY" "${change[@]}" || did_end
 	now_seen=$(seen)
 	if [ "$mode" = "in place" ]; then
@@ -70,6 +71,7 @@ try_kind()
 	local before after mode=$2
 
 	before=$(seen)
+	next_second
 	find_points "$TMP/points" 'state\.db' never "$DEPLOY" "${change[@]}"
 	[ "$3" -eq 1 ] || thin "$3" "$TMP/points"
 	after=$(seen)
