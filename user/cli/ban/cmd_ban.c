@@ -92,17 +92,15 @@ static u32 width_of(const struct ban *ban)
 static int make_keys(struct ban *ban)
 {
 	struct baleen_error error;
-	bool is_widened;
-	int err = entry_make(ban->address, BALEEN_KEY_SRC, width_of(ban), &ban->entry, &ban->key[0],
-			     &is_widened, &error);
+	int n = entry_make_pair(ban->address, BALEEN_KEY_SRC, width_of(ban), &ban->entry, ban->key,
+				&error);
 
-	ban->n_keys = 1;
-	if (!err && !ban->json)
-		say_stands_for(NULL, ban->address, &ban->key[0], is_widened && is_ban(ban));
-	if (!err && is_widened && !is_ban(ban))
-		err = entry_make(ban->address, BALEEN_KEY_SRC, BALEEN_BAN_WIDTH_MAX, &ban->entry,
-				 &ban->key[ban->n_keys++], &is_widened, &error);
-	return err ? complain("%s", error.text) : 0;
+	if (n < 0)
+		return complain("%s", error.text);
+	if (!ban->json)
+		say_stands_for(NULL, ban->address, &ban->key[0], n > 1 && is_ban(ban));
+	ban->n_keys = is_ban(ban) ? 1 : n;
+	return 0;
 }
 
 /* Says what is wrong with an address before any device is held. */

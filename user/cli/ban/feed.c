@@ -127,51 +127,46 @@ static void release_in_time(struct feed *feed, int fd)
 }
 
 /* Tells the program that wrote the line, which may try again. */
-static void reply_failed(struct feed *feed, size_t n, const struct baleen_error *error)
+static void reply_failed(struct feed *feed, const struct baleen_error *error)
 {
 	feed->failed = true;
-	for (size_t i = 0; i < n; i++)
-		reply("failed %s", error->text);
+	reply("failed %s", error->text);
 }
 
-static void reply_to_all(struct feed *feed, const struct baleen_batch *batch, bool is_failed,
-			 const struct baleen_error *why)
+/* Where no rule takes bans, entries that are parked can be deleted still. 0, or a negative errno:
+ * then what was to be put was not, and unless it is -ENOENT nothing has changed.
+ */
+static int make(struct feed *feed, struct baleen_batch *batch, struct baleen_error *error)
 {
-	for (size_t i = 0; i < batch->n; i++) {
-		bool is_put = batch->change[i].op == BALEEN_RULE_ENTRY_PUT;
+	struct baleen_error why;
+	int err = put_batch(feed, batch, error);
 
-		if (is_failed && is_put)
-			reply_failed(feed, 1, why);
-		else
-			reply_to(feed, &batch->change[i]);
-	}
-}
-
-/* Where no rule takes bans, entries that are parked can be deleted still. */
-static void make(struct feed *feed, struct baleen_batch *batch)
-{
-	struct baleen_error error, second;
-	int err = put_batch(feed, batch, &error);
-
-	if (err && err != -ENOENT) {
-		reply_failed(feed, batch->n, &error);
-		return;
-	}
+	if (err && err != -ENOENT)
+		return err;
 	for (size_t i = 0; err && i < batch->n; i++)
 		batch->change[i].result = -ENOENT;
-	if (feed_target_put_parked(&feed->target, batch, &second))
-		complain("%s", second.text);
-	reply_to_all(feed, batch, err, &error);
+	if (feed_target_put_parked(&feed->target, batch, &why)) {
+		complain("%s", why.text);
+		feed->failed = true;
+	}
+	return err;
 }
 
 /* Makes what waits. 0, or EXIT_FAILED after a message when nobody reads the replies. */
 static int flush(struct feed *feed)
 {
 	struct baleen_batch batch = { .change = feed->entries.change, .n = feed->entries.n };
+	struct baleen_error error;
+	int err;
 
 	if (!feed->entries.n)
 		return 0;
-	make(feed, &batch);
+	err = make(feed, &batch, &error);
+	for (size_t i = 0; i < batch.n; i++)
+		if (err && (err != -ENOENT || batch.change[i].op == BALEEN_RULE_ENTRY_PUT))
+			reply_failed(feed, &error);
+		else
+			reply_to(feed, &batch.change[i]);
 	feed->entries.n = 0;
 	return fflush(stdout) ? finish_output(EXIT_FAILED) : 0;
 }
@@ -187,7 +182,7 @@ static int flush_origin(struct feed *feed, const char *origin)
 		return EXIT_FAILED;
 	err = put_batch(feed, &batch, &error);
 	if (err && err != -ENOENT) {
-		reply_failed(feed, 1, &error);
+		reply_failed(feed, &error);
 		return 0;
 	}
 	snprintf(what, sizeof(what), "ok %llu deleted", (unsigned long long)batch.n_flushed);
@@ -217,7 +212,7 @@ static void commit(struct feed *feed)
 		return;
 	}
 	if (put_batch(feed, &batch, &error)) {
-		reply_failed(feed, 1, &error);
+		reply_failed(feed, &error);
 		feed->entries.n = 0;
 		return;
 	}
@@ -282,32 +277,30 @@ static int apply_change(struct feed *feed, enum baleen_rule_entry_op op,
 /* A lone IPv6 address is unbanned with its network and alone, as by the command: one reply. */
 static int take_unban(struct feed *feed, const struct baleen_entry_line *line)
 {
-	const u32 widths[] = { feed->target.ban_width, BALEEN_BAN_WIDTH_MAX };
-	struct baleen_rule_entry_change change[2] = { 0 };
+	struct baleen_rule_entry_change change[ENTRY_PAIR] = { 0 };
+	struct baleen_rule_entry pair[ENTRY_PAIR];
 	struct baleen_batch batch = { .change = change };
-	struct baleen_error error, second;
-	bool is_widened = true;
-	int err;
+	struct baleen_error error;
+	int n, err;
 
 	if (feed->in_snapshot)
 		return bad(feed, "a snapshot has what is to be there, not del or unban", "");
 	if (flush(feed))
 		return EXIT_FAILED;
-	for (; batch.n < 2 && is_widened; batch.n++) {
-		change[batch.n].op = BALEEN_RULE_ENTRY_REMOVE;
-		if (entry_make(line->key, feed->target.key_spec, widths[batch.n], &feed->options,
-			       &change[batch.n].entry, &is_widened, &error))
-			return bad(feed, error.text, "");
-		change[batch.n].entry.origin[0] = '\0';
-		change[batch.n].result = -ENOENT;
+	n = entry_make_pair(line->key, feed->target.key_spec, feed->target.ban_width,
+			    &feed->options, pair, &error);
+	if (n < 0)
+		return bad(feed, error.text, "");
+	for (; batch.n < (size_t)n; batch.n++) {
+		pair[batch.n].origin[0] = '\0';
+		change[batch.n] = (struct baleen_rule_entry_change){ .op = BALEEN_RULE_ENTRY_REMOVE,
+								     .entry = pair[batch.n] };
 	}
-	err = put_batch(feed, &batch, &error);
+	err = make(feed, &batch, &error);
 	if (err && err != -ENOENT) {
-		reply_failed(feed, 1, &error);
+		reply_failed(feed, &error);
 		return 0;
 	}
-	if (feed_target_put_parked(&feed->target, &batch, &second))
-		complain("%s", second.text);
 	if (batch.n > 1 && !change[1].result)
 		change[0].result = 0;
 	reply_to(feed, &change[0]);

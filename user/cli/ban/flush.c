@@ -66,10 +66,7 @@ static int flush_book(struct baleen_rule_store *book, const char *rule, const ch
 	if (err)
 		return err;
 	err = baleen_rule_entries_flush(book, rule, origin, n, error);
-	if (!err)
-		return baleen_book_commit(book, error);
-	baleen_book_rollback(book);
-	return err;
+	return baleen_book_end(book, err, error);
 }
 
 /* 0 when they are parked, and go; -ENOENT when they are not. */

@@ -13,8 +13,6 @@
 
 /* --- of all rules ----------------------------------------------------------- */
 
-#define N_WIDTHS 2
-
 static void say_taken(const struct baleen_parked_key *key, const struct baleen_scope *scope)
 {
 	for (u64 i = 0; i < key->n; i++)
@@ -25,24 +23,23 @@ static void say_taken(const struct baleen_parked_key *key, const struct baleen_s
 /* An address of IPv6 was banned alone, or with what its host has. */
 int unban_parked(const char *address, const struct entry_options *options, bool quiet, size_t *n)
 {
-	static const u32 widths[N_WIDTHS] = { BALEEN_BAN_WIDTH, BALEEN_BAN_WIDTH_MAX };
-	struct baleen_parked_key key[N_WIDTHS];
-	struct baleen_rule_entry entry[N_WIDTHS];
+	struct baleen_parked_key key[ENTRY_PAIR];
+	struct baleen_rule_entry entry[ENTRY_PAIR];
 	struct baleen_scopes taken = { 0 };
 	struct baleen_error error;
-	bool is_widened = true;
-	size_t n_keys = 0, n_said = 0;
+	int n_keys =
+		entry_make_pair(address, BALEEN_KEY_SRC, BALEEN_BAN_WIDTH, options, entry, &error);
+	size_t n_said = 0;
 
-	for (; n_keys < N_WIDTHS && is_widened; n_keys++) {
-		if (entry_make(address, BALEEN_KEY_SRC, widths[n_keys], options, &entry[n_keys],
-			       &is_widened, &error))
-			return complain("%s", error.text);
-		entry[n_keys].origin[0] = '\0';
-		key[n_keys] = (struct baleen_parked_key){ .entry = &entry[n_keys] };
+	if (n_keys < 0)
+		return complain("%s", error.text);
+	for (int i = 0; i < n_keys; i++) {
+		entry[i].origin[0] = '\0';
+		key[i] = (struct baleen_parked_key){ .entry = &entry[i] };
 	}
 	if (baleen_parked_remove(key, n_keys, &taken, &error))
 		return complain("%s", error.text);
-	for (size_t i = 0; i < n_keys && !quiet; n_said += key[i++].n)
+	for (int i = 0; i < n_keys && !quiet; n_said += key[i++].n)
 		say_taken(&key[i], taken.scope + n_said);
 	*n += taken.n;
 	baleen_scopes_free(&taken);
@@ -121,15 +118,13 @@ static int take(const struct baleen_rule_entry *entry, void *data)
 /* The key in its shortest form; of a rule whose keys are no addresses as it is typed. */
 static void read_key(struct taking *taking, const char *key, const struct entry_options *options)
 {
-	struct baleen_entry_text *text[N_WIDTHS] = { &taking->key, &taking->wide };
-	static const u32 widths[N_WIDTHS] = { BALEEN_BAN_WIDTH_MAX, BALEEN_BAN_WIDTH };
-	struct baleen_rule_entry entry;
+	struct baleen_rule_entry pair[ENTRY_PAIR];
+	int n = entry_make_pair(key, BALEEN_KEY_SRC, BALEEN_BAN_WIDTH, options, pair, NULL);
 
-	for (size_t i = 0; i < N_WIDTHS; i++)
-		if (entry_make(key, BALEEN_KEY_SRC, widths[i], options, &entry, NULL, NULL))
-			snprintf(text[i]->text, sizeof(text[i]->text), "%s", key);
-		else
-			*text[i] = baleen_rule_entry_text(&entry);
+	snprintf(taking->key.text, sizeof(taking->key.text), "%s", key);
+	if (n > 0)
+		taking->key = baleen_rule_entry_text(&pair[n - 1]);
+	taking->wide = n > 1 ? baleen_rule_entry_text(&pair[0]) : taking->key;
 }
 
 static int find_key(struct taking *taking, const char *key, const struct entry_options *options)
@@ -162,10 +157,7 @@ static int remove_found(struct taking *taking, struct baleen_error *error)
 						 taking->origin, &n, error);
 		taking->n_removed += n;
 	}
-	if (!err)
-		return baleen_book_commit(&taking->book, error);
-	baleen_book_rollback(&taking->book);
-	return err;
+	return baleen_book_end(&taking->book, err, error);
 }
 
 static int report(const struct taking *taking, bool json)

@@ -99,6 +99,18 @@ int entry_make(const char *text, u32 key_spec, u32 width, const struct entry_opt
 	return 0;
 }
 
+int entry_make_pair(const char *text, u32 key_spec, u32 width, const struct entry_options *options,
+		    struct baleen_rule_entry *pair, struct baleen_error *error)
+{
+	bool is_widened = false;
+	int err = entry_make(text, key_spec, width, options, &pair[0], &is_widened, error);
+
+	if (!err && is_widened)
+		err = entry_make(text, key_spec, BALEEN_BAN_WIDTH_MAX, options, &pair[1], NULL,
+				 error);
+	return err ? err : 1 + is_widened;
+}
+
 void say_stands_for(const char *target, const char *text, const struct baleen_rule_entry *entry,
 		    bool is_widened)
 {

@@ -56,6 +56,13 @@ void entries_free(struct entries *entries);
 int entry_make(const char *text, u32 key_spec, u32 width, const struct entry_options *options,
 	       struct baleen_rule_entry *entry, bool *is_widened, struct baleen_error *error);
 
+/* Entries of what a ban of this text may have become: as entry_make(), and of a lone IPv6 address
+ * that is widened the address alone behind it; how many, or -EINVAL with an error.
+ */
+#define ENTRY_PAIR 2
+int entry_make_pair(const char *text, u32 key_spec, u32 width, const struct entry_options *options,
+		    struct baleen_rule_entry *pair, struct baleen_error *error);
+
 /* Says on stderr what an address or prefix stands for when that is not what was typed: a lone IPv6
  * address that was widened, a prefix with bits below its length. @target may be NULL.
  */

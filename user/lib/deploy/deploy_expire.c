@@ -106,10 +106,7 @@ static int end_all(struct baleen_deploy *deploy, u64 now_ms, find_function find,
 		err = end_rule(&rows, i, now_ms, find, &n_removed);
 	if (!err && find == baleen_rule_entries_expired)
 		err = baleen_rule_entries_expire(&deploy->state, now_ms, &n_removed, rows.error);
-	if (!err)
-		err = baleen_book_commit(&deploy->state, rows.error);
-	else
-		baleen_book_rollback(&deploy->state);
+	err = baleen_book_end(&deploy->state, err, rows.error);
 	if (!err)
 		*n = n_removed;
 	return err;

@@ -16,6 +16,7 @@
 #include "list/csv_table.h"
 #include "list/json_list.h"
 #include "list/list_format.h"
+#include "util/unpack.h"
 
 #define MAX_COLUMNS BALEEN_CSV_MAX_COLUMNS
 #define MAX_ROW_BYTES (64 * 1024)
@@ -333,13 +334,6 @@ static bool take_delimiter(struct table *table, const char *line)
 	return sign;
 }
 
-static const char *skip_bom(const char *line)
-{
-	static const char bom[] = "\xef\xbb\xbf";
-
-	return strncmp(line, bom, strlen(bom)) ? line : line + strlen(bom);
-}
-
 static int read_lines(struct table *table, FILE *in)
 {
 	char *line = malloc(MAX_ROW_BYTES + 2);
@@ -348,7 +342,7 @@ static int read_lines(struct table *table, FILE *in)
 	int err = line ? 0 : baleen_fail(table->error, ENOMEM, "%s: no memory", table->name);
 
 	for (u64 number = 1; !err && (n = next_line(in, line)) > 0; number++) {
-		const char *text = number == 1 ? skip_bom(line) : line;
+		const char *text = line + (number == 1 ? baleen_unpack_mark(line, n) : 0);
 
 		if (line[n - 1] != '\n') {
 			table->row.line = number;

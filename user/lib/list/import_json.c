@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "list/import_formats.h"
+#include "util/unpack.h"
 #include "util/utc.h"
 
 /**
@@ -134,21 +135,14 @@ static int parse_lines(struct reader *reader, const char *text)
 	return err;
 }
 
-/* An editor of Windows may have put a mark before the first line. */
-static const char *skip_bom(const char *text)
-{
-	static const char bom[] = "\xef\xbb\xbf";
-
-	return strncmp(text, bom, strlen(bom)) ? text : text + strlen(bom);
-}
-
 /* Twice: nothing is handed on before all has been understood. */
 int baleen_import_json(const struct baleen_importer *importer, struct baleen_import_text *text,
 		       struct baleen_error *error)
 {
 	struct reader reader = { .importer = importer, .name = text->name, .error = error };
-	int err = parse_lines(&reader, skip_bom(text->bytes));
+	const char *start = text->bytes + baleen_unpack_mark(text->bytes, text->n_bytes);
+	int err = parse_lines(&reader, start);
 
 	reader.hands_on = true;
-	return err ? err : parse_lines(&reader, skip_bom(text->bytes));
+	return err ? err : parse_lines(&reader, start);
 }

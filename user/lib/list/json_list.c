@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "list/json_list.h"
+#include "util/unpack.h"
 
 #define MAX_PATHS 8
 #define MAX_STEPS 12
@@ -343,7 +344,6 @@ static int read_bytes(int fd, char **bytes, size_t *n_bytes)
 int baleen_json_read(int fd, const char *name, const struct baleen_csv_options *options,
 		     struct baleen_csv_counts *counts, FILE *out, struct baleen_error *error)
 {
-	static const char bom[] = "\xef\xbb\xbf";
 	struct reader *reader = calloc(1, sizeof(*reader));
 	char *bytes = NULL;
 	size_t n_bytes = 0, start;
@@ -355,8 +355,7 @@ int baleen_json_read(int fd, const char *name, const struct baleen_csv_options *
 		*reader = (struct reader){
 			.name = name, .options = options, .out = out, .error = error
 		};
-		start = n_bytes >= strlen(bom) && !memcmp(bytes, bom, strlen(bom)) ? strlen(bom) :
-										     0;
+		start = baleen_unpack_mark(bytes, n_bytes);
 		err = parse_paths(options->column, reader->path, &reader->n_paths, error);
 		if (!err)
 			err = read_texts(reader, bytes + start, bytes + n_bytes);

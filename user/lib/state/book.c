@@ -442,6 +442,14 @@ void baleen_book_rollback(const struct baleen_rule_store *state)
 	release(state->book);
 }
 
+int baleen_book_end(const struct baleen_rule_store *state, int err, struct baleen_error *error)
+{
+	if (!err)
+		return baleen_book_commit(state, error);
+	baleen_book_rollback(state);
+	return err;
+}
+
 void baleen_book_sync(const struct baleen_rule_store *state)
 {
 	struct baleen_rule_store *book = state->book;

@@ -122,6 +122,16 @@ void baleen_book_be_there(const struct baleen_rule_store *state);
 void baleen_book_rollback(const struct baleen_rule_store *state);
 
 /**
+ * baleen_book_end() - end a transaction: commit it, or undo it when something has failed
+ * @state: with a transaction of the book
+ * @err: what has failed so far; 0 for nothing
+ * @error: filled in when the commit fails
+ *
+ * Return: @err, or as baleen_book_commit().
+ */
+int baleen_book_end(const struct baleen_rule_store *state, int err, struct baleen_error *error);
+
+/**
  * baleen_book_refused() - note whether the disk had no room for a statement
  * @state: with a transaction of the book, which is to be undone
  * @err: of the statement

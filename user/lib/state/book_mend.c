@@ -78,10 +78,7 @@ static int salvage(const char *path, const char *beside, u64 *n_entries, struct 
 		baleen_sql_close(&from);
 	}
 	err = drop_nameless(&to, n_entries, error);
-	if (!err)
-		err = baleen_book_commit(&to, error);
-	else
-		baleen_book_rollback(&to);
+	err = baleen_book_end(&to, err, error);
 	baleen_book_close(&to);
 	return err;
 }

@@ -106,11 +106,7 @@ int baleen_rule_entries_follow(struct baleen_rule_store *state, struct baleen_er
 	err = baleen_book_begin(state, error);
 	if (err)
 		return err;
-	err = move(state, error);
-	if (!err)
-		err = baleen_book_commit(state, error);
-	else
-		baleen_book_rollback(state);
+	err = baleen_book_end(state, move(state, error), error);
 	/* A commit of the state writes down the name. */
 	if (!err)
 		err = baleen_rule_store_begin(state, error);
@@ -146,11 +142,10 @@ void baleen_rule_entries_keep(const struct baleen_rule_store *state)
 	if (baleen_rule_entries_count_device(state->scope, &n, NULL) || !n ||
 	    baleen_book_begin(state, NULL))
 		return;
-	if (baleen_sql_do(state->book, sql, NULL, NULL,
-			  BALEEN_SQL_VALUES(baleen_sql_text(state->scope))))
-		baleen_book_rollback(state);
-	else
-		baleen_book_commit(state, NULL);
+	baleen_book_end(state,
+			baleen_sql_do(state->book, sql, NULL, NULL,
+				      BALEEN_SQL_VALUES(baleen_sql_text(state->scope))),
+			NULL);
 }
 
 int baleen_rule_entries_forget_device(const char *device, u64 *n, struct baleen_error *error)
@@ -168,10 +163,7 @@ int baleen_rule_entries_forget_device(const char *device, u64 *n, struct baleen_
 		err = baleen_journal_remove(&state, BALEEN_JOURNAL_TAKE,
 					    BALEEN_JOURNAL_ENTRIES(ALL_OF_DEVICE), error,
 					    BALEEN_SQL_VALUES(baleen_sql_text(device)));
-	if (!err)
-		err = baleen_book_commit(&state, error);
-	else
-		baleen_book_rollback(&state);
+	err = baleen_book_end(&state, err, error);
 	baleen_book_close(&state);
 	return err ? err : 1;
 }

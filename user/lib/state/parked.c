@@ -251,10 +251,7 @@ int baleen_parked_expire(const struct baleen_rule_store *book, u64 now_ms,
 	if (!err) {
 		for (size_t i = 0; i < parked.n && !err; i++)
 			err = end_scope(book, &parked.scope[i], now_ms, error);
-		if (!err)
-			err = baleen_book_commit(book, error);
-		else
-			baleen_book_rollback(book);
+		err = baleen_book_end(book, err, error);
 	}
 	baleen_scopes_free(&parked);
 	return err;

@@ -70,9 +70,15 @@ static bool is_json(const char *start)
 	return *start == '{' || (*inside && strchr("{[\"]", *inside));
 }
 
+size_t baleen_unpack_mark(const char *text, size_t n_bytes)
+{
+	static const char mark[] = "\xef\xbb\xbf";
+
+	return n_bytes >= strlen(mark) && !memcmp(text, mark, strlen(mark)) ? strlen(mark) : 0;
+}
+
 const char *baleen_unpack_refuse(int fd, bool takes_json)
 {
-	static const char bom[] = "\xef\xbb\xbf";
 	static const struct {
 		const char *magic;
 		size_t n_bytes;
@@ -94,7 +100,7 @@ const char *baleen_unpack_refuse(int fd, bool takes_json)
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
 		if (!memcmp(start, kinds[i].magic, kinds[i].n_bytes))
 			return kinds[i].text;
-	text = skip_blanks(strncmp(start, bom, strlen(bom)) ? start : start + strlen(bom));
+	text = skip_blanks(start + baleen_unpack_mark(start, sizeof(start)));
 	if (is_json(text) && !takes_json)
 		return "is JSON, not a list: --column reads it by a path such as .[].ip, see "
 		       "baleen-lists(5)";

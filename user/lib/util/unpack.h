@@ -27,6 +27,15 @@
 int baleen_unpack(int fd, const char *name, u64 max_bytes, int *out, struct baleen_error *error);
 
 /**
+ * baleen_unpack_mark() - the byte order mark that an editor has put before UTF-8
+ * @text: its start
+ * @n_bytes: bytes of it
+ *
+ * Return: bytes of the mark: 3, or 0 when there is none.
+ */
+size_t baleen_unpack_mark(const char *text, size_t n_bytes);
+
+/**
  * baleen_unpack_refuse() - why these bytes can be no list
  * @fd: descriptor of a file open for reading; its position stays
  * @takes_json: JSON is fine
