@@ -91,6 +91,7 @@ say()
 	*) answer=failed ;;
 	esac
 	[ "$answer" != ok ] || ! grep -qw narrowed "$TMP/said" || answer=narrowed
+	! grep -q 'behind: ' "$TMP/said" || answer=failed
 }
 
 # judge_replies: those of `feed`; the worst one decides
@@ -99,7 +100,7 @@ judge_replies()
 	answer=ok
 	! grep -q narrowed "$TMP/said" || answer=narrowed
 	! grep -q '^refused' "$TMP/said" || answer=refused
-	! grep -vE '^baleen: warning:' "$TMP/said" | grep -qE '^(failed|bad|baleen:)' || answer=failed
+	! grep -vE '^baleen: warning:' "$TMP/said" | grep -qE '^(failed|bad|baleen:|.*behind: )' || answer=failed
 }
 
 # next_sentinel: an address that was not asked for yet. It comes behind the keys, and in order: once
@@ -166,6 +167,8 @@ words_of()
 strip()
 {
 	rm -f "$BALEEN_CONF_DIR/$DEV.conf" "$BALEEN_CONF_DIR/default.conf"
+	# Bans are of no device.
+	inside "$BALEEN" flush bans --all >/dev/null 2>&1
 	inside "$BALEEN" detach --forget --entries "$DEV" >/dev/null 2>&1 || inside "$BALEEN" detach "$DEV" >/dev/null 2>&1
 }
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
 # ban and unban: over all rules that take bans, of all devices; what one rule must not have
-# none has, and a device that fails is named.
+# none has, and a device that cannot follow is named.
 
 # shellcheck source=tests/lib.sh
 source "$(dirname "$0")/../lib.sh"
@@ -90,17 +90,27 @@ check_status "never.list" 3 baleen apply
 refuses "what never.list has" "veth-b:jail: '198.18.0.9' not added: 198.18.0.9 is never dropped (the \
 never-drop list): nothing changed" baleen ban 198.18.0.9
 is "nothing changed anywhere" "$(dropped 10.66.0.2 198.18.0.9 192.0.2.77)" "$before"
-is "nobody has an entry of it" "$(baleen status -j | jq -c '[.[].rules[].origins.manual // empty] | unique')" '[4]'
+is "nobody has an entry of it" "$(baleen status -j | jq -c '[.[].rules[].origins.manual // empty] | unique')" '[4,5]'
 
-# A writer that holds the second device: the first has it.
+# A writer that holds the second device: the first has it, and the second follows.
 exec 9<"$STATE_C"
 flock 9
-expect "one device is held" 1 "veth-b:jail: 192.0.2.77 added" "baleen: veth-c: nothing changed there: \
-$STATE_C: another command has been changing it for 0 s" baleen ban --wait 0 192.0.2.77
+expect "R5: one device is held" 5 "veth-b:jail: 192.0.2.77 added" "baleen: veth-c: is behind: \
+$STATE_C: another command has been changing it for 0 s; it follows with baleend, or the next command that changes it" \
+	baleen ban --wait 0 192.0.2.77
+is "as JSON" "$(baleen ban --wait 0 -j 192.0.2.78 | jq -c '[[.rules[].result], [.behind[].device]]')" \
+	'[["added","behind"],["veth-c"]]'
 exec 9<&-
-is "the other device has it" "$(dropped 192.0.2.77)" D-P
-check "again" baleen ban 192.0.2.77
-is "both have it" "$(dropped 192.0.2.77)" D-D
+is "R5: the other device has it" "$(dropped 192.0.2.7{7,8})" DD-PP
+check "the next command that changes it" baleen add veth-c:list 192.0.2.79
+is "R5: both have it" "$(dropped 192.0.2.7{7,8})" DD-DD
+exec 9<"$STATE_C"
+flock 9
+{ sleep 1; flock -u 9; } &
+check "one that is held for a second is waited for" baleen unban 192.0.2.78
+wait $!
+exec 9<&-
+is "R3: both have let go" "$(dropped 192.0.2.78)" P-P
 check "is unbanned" baleen unban 192.0.2.77
 
 # Of each device a socket for what it is, and two for one survey that the guard and the
@@ -136,28 +146,27 @@ is "del says it in the same words" "$(sed -n 's/.*"\(baleen add .*\)" takes out.
 check "that can be pasted" eval "$hint"
 is "and does so" "$(dropped 198.51.100.{7,8})" PP-PD
 
-# --- a device that fails is left as it was ---
+# --- a device that cannot follow ---
 
-check "banned by two" baleen ban 192.0.2.50 1h --reason first
-check "banned by two" baleen ban 192.0.2.50 --origin other
-entries() { baleen why -j veth-b 192.0.2.50 | jq -c '[.[].rules[].entries[] | [.origin, .reason, .added_ms, .expires_ms]]'; }
-entries_c() { baleen why -j veth-c 192.0.2.50 | jq -c '[.[].rules[].entries[] | [.origin, .reason, .added_ms, .expires_ms]]'; }
-before=$(entries_c)
-OF_C="OLD.scope = (SELECT id FROM scope WHERE name GLOB 'veth-c:*')"
-sqlite3 "$(book_of "$B")" "CREATE TRIGGER no BEFORE DELETE ON single WHEN $OF_C BEGIN SELECT RAISE(ABORT, 'no'); END;
-	CREATE TRIGGER never BEFORE UPDATE ON single WHEN $OF_C BEGIN SELECT RAISE(ABORT, 'no'); END;"
-check_status "the second device fails" 1 baleen unban 192.0.2.50
-is "and is as it was, the first has done so" "$(entries_c) $(entries)" "$before []"
-check_status "of a ban, too" 1 baleen ban --exist 192.0.2.50 2h --reason second
-is "its end and reason are as they were" "$(entries_c) $(entries | jq -c "map(.[1])")" "$before [\"second\"]"
-is "it is dropped by both" "$(dropped 192.0.2.50)" D-D
-sqlite3 "$(book_of "$B")" "DROP TRIGGER no; DROP TRIGGER never"
-check "then it goes" baleen unban 192.0.2.50
-is "everywhere" "$(dropped 192.0.2.50)" P-P
+mv "$STATE_C/feeds" "$TMP/feeds"
+mkdir "$STATE_C/feeds"
+check_status "R5: one device cannot follow" 5 baleen ban 192.0.2.129-192.0.2.201
+is "R5: it is named" "$(grep -c "^baleen: veth-c: is behind: " "$TMP/err")" 1
+is "R5: and is as it was, the other has it" "$(dropped 192.0.2.{200,7})" DD-PD
+check_status "nor does the next command" 1 baleen add veth-c:list 192.0.2.51
+is "which changes nothing" "$(dropped 192.0.2.51)" P-P
+rmdir "$STATE_C/feeds"
+mv "$TMP/feeds" "$STATE_C/feeds"
+check "when it can" baleen add veth-c:list 192.0.2.51
+is "R5: it follows" "$(dropped 192.0.2.{200,51})" DP-DD
+sqlite3 "$(book_of "$B")" "CREATE TRIGGER no BEFORE INSERT ON single BEGIN SELECT RAISE(ABORT, 'no'); END;"
+check_status "the book takes nothing" 1 baleen ban 192.0.2.52
+is "nobody has it" "$(dropped 192.0.2.52)" P-P
+sqlite3 "$(book_of "$B")" "DROP TRIGGER no"
 
 # --- at once ---
 
-# Each holds both devices, one after the other, in the same order.
+# Each holds what nobody else does, and waits for the others.
 for i in {1..8}; do
 	baleen ban "192.0.2.10$i" >"$TMP/at-once.$i" 2>&1 &
 	bans[i]=$!

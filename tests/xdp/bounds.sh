@@ -150,6 +150,7 @@ refused the snapshot has bad lines: nothing changed"
 
 # --- single entries ---
 
+check "no bans" baleen flush bans --all
 check "no entries" baleen flush veth-b:bad --all
 is "a feed of one" "$(<"$F")" 9.0.0.1
 check "two beside it" baleen add veth-b:bad 192.0.2.1 192.0.2.2

@@ -109,7 +109,7 @@ try_readme()
 		"$(block sh Use 1 | sed -n "/^cat/,/^END/p" | grep -cv '^cat\|^END')" 7
 	as_typed "README: apply" < <(block sh Use 1)
 	as_typed "README: confirm, ban, list, why, unban" < <(block sh Use 2)
-	is "README: the ban was listed" "$(grep -c '^eth0:bans *203\.0\.113\.7 *manual .* ssh scan$' out)" 1
+	is "README: the ban was listed" "$(grep -c '^bans *203\.0\.113\.7 *manual .* ssh scan$' out)" 1
 	is "README: and why answered" "$(grep -c '^203\.0\.113\.7 to eth0, tcp, opening: dropped$' out)" 1
 	as_typed "README: after a change" <<<"baleen apply eth0; baleen update eth0"
 	as_typed "what the picture has" <<<"baleen add eth0:bans ${BANNED%.*}.0/24"

@@ -171,9 +171,9 @@ refused()
 	refuses "$1" "$TMP/some:2: $3" baleen import --format json "$TMP/some"
 }
 refused "a line without a rule" '{"key": "192.0.2.11"}' "rule: is missing, and no DEV:RULE was given"
-refused "a rule without a device" '{"rule": "bad", "key": "192.0.2.11"}' "rule: not DEV:RULE"
-refused "one of the module" '{"rule": "kmod:bad", "key": "192.0.2.11"}' "rule: not DEV:RULE"
-refused "a name that no rule can have" '{"rule": "veth-c:bad-bad-bad-bad-bad-bad-bad-bad-bad-bad-bad-bad-bad", "key": "192.0.2.11"}' "rule: not DEV:RULE"
+refused "a rule without a device" '{"rule": "bad", "key": "192.0.2.11"}' "rule: neither DEV:RULE nor bans"
+refused "one of the module" '{"rule": "kmod:bad", "key": "192.0.2.11"}' "rule: neither DEV:RULE nor bans"
+refused "a name that no rule can have" '{"rule": "veth-c:bad-bad-bad-bad-bad-bad-bad-bad-bad-bad-bad-bad-bad", "key": "192.0.2.11"}' "rule: neither DEV:RULE nor bans"
 refused "no text" '{"rule": 1, "key": "192.0.2.11"}' "rule: no text"
 refused "a key that the rule cannot have" '{"rule": "veth-b:flows", "key": "192.0.2.11"}' "'192.0.2.11': fewer fields than the key has"
 refused "no key" '{"rule": "veth-c:bad", "key": "192.0.2.300"}' "'192.0.2.300': octet above 255"
@@ -190,9 +190,9 @@ expect "what Baleen makes itself is left out, and what is never dropped is refus
 	"baleen: veth-b:bad: '10.66.0.2' not added" \
 	heard "baleen: veth-b:bad: '10.66.0.2' not added" import --format json "$TMP/some"
 USAGE="(see 'baleen help import')"
-expect "no file" 2 "" "baleen: import: DEV:RULE and one FILE are asked for $USAGE" baleen import --format json veth-b:bad
-expect "nothing at all" 2 "" "baleen: import: DEV:RULE and one FILE are asked for $USAGE" baleen import --format json
-expect "sets name no rules" 2 "" "baleen: import: DEV:RULE and one FILE are asked for $USAGE" baleen import --format ipset "$TMP/lines"
+expect "no file" 2 "" "baleen: import: DEV:RULE or bans, and one FILE are asked for $USAGE" baleen import --format json veth-b:bad
+expect "nothing at all" 2 "" "baleen: import: DEV:RULE or bans, and one FILE are asked for $USAGE" baleen import --format json
+expect "sets name no rules" 2 "" "baleen: import: DEV:RULE or bans, and one FILE are asked for $USAGE" baleen import --format ipset "$TMP/lines"
 
 # --- csv ---
 

@@ -49,8 +49,7 @@ STATE_C=$(echo "$BALEEN_RUN_DIR"/ns*-if*)
 is "bans" "$(feed "ban 192.0.2.7 ttl=1h reason=ssh scan" "add 192.0.2.8/31" "# nothing" "ban 2001:db8::7")" \
 	$'ok\nok\nok'
 is "are in force everywhere" "$(dropped 192.0.2.{7,9,10} 2001:db8::8)" DDPD-DDPD
-is "in rules that take bans" "$(baleen list -j | jq -r '"\(.[].device):\(.[].rule)"' | sort -u | paste -sd ' ')" \
-	"veth-b:jail veth-b:list veth-c:jail veth-c:list"
+is "each once" "$(baleen list -j | jq -r '.[].rule' | sort | uniq -c | xargs)" "3 bans"
 is "with origin and reason" "$(has veth-b 192.0.2.7) $(has veth-c 192.0.2.7)" '[["soc","ssh scan"]] [["soc","ssh scan"]]'
 is "renewed" "$(feed "ban 192.0.2.7 reason=more")" "ok renewed"
 check "one rule has it" baleen add veth-c:list 192.0.2.20 --origin soc
@@ -84,22 +83,26 @@ status 1 DP-DP"
 WAIT=(--wait 0)
 exec 9<"$STATE_C"
 flock 9
-is "one device is held" "$(feed "ban 192.0.2.77")" "ok, not on veth-c: $STATE_C: another command has been \
+is "one device is held" "$(feed "ban 192.0.2.77")" "ok, behind: veth-c: $STATE_C: another command has been \
 changing it for 0 s
-status 1"
+status 5"
 is "the other has it" "$(dropped 192.0.2.77)" D-P
 exec 9<&-
-is "again" "$(feed "ban 192.0.2.77") $(dropped 192.0.2.77)" "ok D-D"
+is "again" "$(feed "ban 192.0.2.77") $(dropped 192.0.2.77)" "ok renewed D-D"
 exec 9<"$(kept_of "$B")/veth-b" 8<"$STATE_C"
 flock 9
 flock 8
-is "all are held" "$(feed "ban 192.0.2.78" "unban 192.0.2.77" | sed 's/ .*//' | paste -sd ' ')" "failed failed status"
+is "all are held" "$(feed "ban 192.0.2.78" "unban 192.0.2.77" | sed 's/: .*//' | paste -sd ' ')" \
+	"ok, behind ok, behind status 5"
 exec 9<&- 8<&-
+check "the next command" baleen add veth-b:jail 192.0.2.79
+check "of each" baleen add veth-c:list 192.0.2.79
+is "finds that it is behind" "$(dropped 192.0.2.7{7,8,9})" PDD-PDD
 WAIT=()
 
 # --- snapshots, and all of an origin ---
 
-is "a snapshot" "$(feed begin "ban 203.0.113.1" "add 203.0.113.2" commit)" "ok 2 entries, 0 refused, 8 deleted"
+is "a snapshot" "$(feed begin "ban 203.0.113.1" "add 203.0.113.2" commit)" "ok 2 entries, 0 refused, 4 deleted"
 is "is all that the origin has" "$(dropped 203.0.113.{1,2} 192.0.2.77 192.0.2.8)" DDPP-DDPP
 is "of bans alone" "$(feed begin "unban 203.0.113.1" commit)" \
 	"bad a snapshot has what is to be there, not del or unban
@@ -110,35 +113,41 @@ refused the snapshot has bad lines: nothing changed
 status 1"
 is "nothing changed" "$(dropped 203.0.113.{1,2})" DD-DD
 check "another origin" baleen ban 203.0.113.3
-is "flush" "$(feed "ban 203.0.113.4" flush "ban 203.0.113.5")" $'ok\nok 6 deleted\nok'
+is "flush" "$(feed "ban 203.0.113.4" flush "ban 203.0.113.5")" $'ok\nok 3 deleted\nok'
 is "takes the origin's" "$(dropped 203.0.113.{1,2,3,4,5})" PPDPD-PPDPD
 is "of another" "$(feed "flush origin=manual" "flush origin=a,b c") $(dropped 203.0.113.{3,5})" \
-	"ok 2 deleted
+	"ok 1 deleted
 bad not ttl=, origin= or reason=
 status 1 PD-PD"
 
 # --- rules that are not there ---
 
-parked() { baleen list -j | jq -r '.[] | select(.parked) | "\(.device):\(.rule) \(.entry)"' | paste -sd ,; }
+parked() { baleen list -j | jq -r '.[] | select(.parked) | "\(.rule) \(.entry)"' | paste -sd ,; }
 is "some" "$(feed "ban 203.0.113.6" "ban 203.0.113.7")" $'ok\nok'
+check "an entry of a rule" baleen add veth-c:list 203.0.113.8 203.0.113.6
 check "a device without its rules" baleen detach --forget veth-c
-is "has them parked" "$(parked)" \
-	"veth-c:list 203.0.113.5,veth-c:list 203.0.113.6,veth-c:list 203.0.113.7"
-is "unban takes one there, too" "$(feed "unban 203.0.113.5") $(parked)" \
-	"ok veth-c:list 203.0.113.6,veth-c:list 203.0.113.7"
+is "has what is its own parked" "$(parked)" "list 192.0.2.79,list 203.0.113.6,list 203.0.113.8"
+is "unban takes one there, too" "$(feed "unban 203.0.113.6") $(parked)" "ok list 192.0.2.79,list 203.0.113.8"
 check "an entry of one rule" baleen add veth-b:bad 203.0.113.9
 prints "flush of bans, all" "bans: 2 deleted" baleen flush bans --all
-is "leaves other rules, and what is parked" "$(dropped 203.0.113.{6,9} | cut -d - -f 1) $(parked)" \
-	"PD veth-c:list 203.0.113.6,veth-c:list 203.0.113.7"
+is "leaves other rules, and what is parked" "$(dropped 203.0.113.{7,9} | cut -d - -f 1) $(parked)" \
+	"PD list 192.0.2.79,list 203.0.113.8"
 is "a snapshot, too" "$(feed begin "ban 203.0.113.6" commit) $(parked)" \
-	"ok 1 entries, 0 refused, 0 deleted veth-c:list 203.0.113.6,veth-c:list 203.0.113.7"
-prints "flush of bans of an origin" "bans: 1 deleted" baleen flush bans --origin soc
+	"ok 1 entries, 0 refused, 0 deleted list 192.0.2.79,list 203.0.113.8"
 check "a device comes" baleen attach veth-c --drop list="$TMP/list" bans
-is "with what it had" "$(dropped 203.0.113.{6,7})" PP-DD
-is "until the next snapshot" "$(feed begin "ban 203.0.113.6" commit) $(dropped 203.0.113.{6,7})" \
-	"ok 1 entries, 0 refused, 1 deleted DP-DP"
+is "R6: with what it had, and what is banned" "$(dropped 203.0.113.{6,7,8})" DPP-DPD
+prints "flush of bans of an origin" "bans: 1 deleted" baleen flush bans --origin soc
+is "is in force" "$(dropped 203.0.113.{6,8})" PP-PD
+check_status "flush of a rule" 0 baleen flush veth-c:list --all
+is "says nothing of bans where there are none" "$(<"$TMP/err")" ""
+is "a ban" "$(feed "ban 203.0.113.6")" ok
+check_status "flush of a rule" 0 baleen flush veth-c:list --all
+is "names what stays" "$(<"$TMP/err")" "baleen: 1 ban of all rules stays: 'baleen flush bans' deletes them"
+refuses "del of a rule does, too" "veth-c:list: 203.0.113.6 is a ban of all rules that take some: \
+'baleen unban 203.0.113.6' takes it back" baleen del veth-c:list 203.0.113.6
 check "and goes" baleen detach --forget veth-c
 check "the other has no rule that takes bans" baleen detach --forget veth-b
+is "it is parked" "$(baleen list bans | sed -n 's/.*; //p')" "parked: no rule takes bans"
 is "del is of what is parked still" "$(feed "del 203.0.113.6" "ban 203.0.113.6" | sed 's/ .*//' | paste -sd ' ') $(parked | tr , '\n' | grep -c 113.6)" "ok failed status 0"
 check_status "one by its configuration" 3 baleen apply
 

@@ -23,7 +23,7 @@ KEPT=$(kept_of "$B")
 baleen() { in_ns "$B" timeout 60 "$BALEEN" "$@"; }
 dropped() { in_ns "$B" "$VERDICT" veth-b "$@"; }
 are() { [ "$(dropped "${@:2}")" = "$1" ]; }
-keys() { baleen list veth-b:jail -j | jq -r '.[].entry' | tr '\n' ' '; }
+keys() { baleen list veth-b:jail -j | jq -r '.[].entry' | sort | tr '\n' ' '; }
 fill() { dd if=/dev/zero of="$DISK/fill" bs=4k status=none 2>/dev/null; }
 drain() { rm -f "$DISK/fill"; }
 unkept() { [ -n "$(ls "$BALEEN_RUN_DIR/unkept" 2>/dev/null)" ]; }
@@ -41,8 +41,11 @@ reboot()
 # is_unkept NAME WHY COMMAND...: done, and said to be in force only
 is_unkept()
 {
+	local of=veth-b
+
+	[[ "${*:3}" != *"ban "* ]] || of=bans
 	check_status "$1" 4 "${@:3}"
-	is "$1: says so" "$(cat "$TMP/err")" "baleen: veth-b: in force, but not kept: $2: \
+	is "$1: says so" "$(cat "$TMP/err")" "baleen: $of: in force, but not kept: $2: \
 $KEPT/book-of-the-host; a reboot undoes it, unless there is room before"
 }
 
@@ -69,7 +72,7 @@ is_unkept "del" "disk full" baleen del veth-b:jail 192.0.2.2
 is_unkept "flush" "disk full" baleen flush veth-b:jail --origin tool
 printf '%s\n' "create x hash:ip" "add x 192.0.2.6" >"$TMP/ipset"
 is_unkept "import" "disk full" baleen import veth-b:jail --format ipset "$TMP/ipset"
-is "what was not kept is an entry" "$(keys)" "192.0.2.6 100.64.0.0/16 192.0.2.3 192.0.2.4 "
+is "what was not kept is an entry" "$(keys)" "100.64.0.0/16 192.0.2.3 192.0.2.4 192.0.2.6 "
 is "in force" "$(dropped 192.0.2.{1..6})" PPDDPD
 is "status says so" "$(baleen status veth-b | grep -c "NOT KEPT: disk full: $KEPT/book-of-the-host")" 1
 is "as JSON, too" "$(baleen status -j veth-b | jq -c '.[0].made_of | [.kept, .not_kept]')" \
@@ -174,7 +177,8 @@ take_off "$B" veth-b
 check "what is forgotten" baleen detach --forget --entries veth-b
 drain
 check_status "the next one" 3 baleen apply
-is "begins with nothing" "$(dropped 192.0.2.50 45.1.1.1)" PD
+is "begins with what is banned, and no more" "$(dropped 192.0.2.{50,20,21,51} 45.1.1.1)" DDPPD
+check "that goes" baleen unban 192.0.2.50
 
 # --- baleend ---
 

@@ -127,7 +127,7 @@ check "the file again" baleen detach --forget --entries veth-b
 check_status "applied again" 3 baleen apply veth-b
 check "bans again" baleen add veth-b:jail 203.0.113.1 203.0.113.2 --ttl 1h --origin test \
 	--reason "ssh scan"
-check "of IPv6 again" baleen ban 2620:fe:0:1::1 1h
+check "of IPv6, which is banned still" baleen ban --exist 2620:fe:0:1::1 1h
 want=$(state)
 unpin "$B"
 is "nothing is on" "$(xdp_mode "$B" veth-b)" off

@@ -15,6 +15,8 @@ CONF=$TMP/conf/veth-b.conf
 VERDICT=$ROOT/build/tools/verdict
 
 baleen() { in_ns "$B" timeout 60 "$BALEEN" "$@"; }
+# flush_all: the bans of all rules, and what the rule has of its own
+flush_all() { baleen flush bans --all >/dev/null && baleen flush --all veth-b:bans >/dev/null; }
 verdicts() { in_ns "$B" "$VERDICT" veth-b "$@"; }
 conf() { printf '%s\n' "$@" >"$CONF"; }
 entries() { baleen list veth-b:bans -j | jq -c '[.[] | select(.origin == "widen") | [.entry, .reason]]'; }
@@ -81,7 +83,7 @@ veth-b:bans: 9.9.9.0/24 is banned by the bans in it" "" baleen add veth-b:bans 9
 	is "it comes with the next ban" "$(verdicts 9.9.9.9 9.9.9.77)" DD
 	baleen add veth-b:bans '!9.9.9.77' >/dev/null
 	is "an exception stays one" "$(verdicts 9.9.9.77 9.9.9.78)" PD
-	baleen flush --all veth-b:bans >/dev/null
+	flush_all
 	is "all bans go, and what they made" "$(entries) $(verdicts 9.9.9.9 9.9.9.78)" "[] PP"
 }
 
@@ -102,7 +104,7 @@ try_ends()
 	later 3700000
 	baleen del veth-b:bans 8.8.4.4 >/dev/null
 	is "then it ends" "$(entries) $(verdicts 9.9.9.2 9.9.9.3 9.9.9.77)" "[] PDP"
-	baleen flush --all veth-b:bans >/dev/null
+	flush_all
 }
 
 try_ip6()
@@ -112,7 +114,7 @@ try_ip6()
 	baleen ban 2a00:1:2:4::1 >/dev/null
 	is "two of a /48 ban it" "$(verdicts 2a00:1:2:ffff::1 2a00:1:3::1)" DP
 	is "with its reason" "$(entries)" '[["2a00:1:2::/48","2 of 2a00:1:2::/48"]]'
-	baleen flush --all veth-b:bans >/dev/null
+	flush_all
 }
 
 # The gateway of the host is 10.66.0.1; the never-drop list has one of 9.9.9.0/24.
@@ -125,7 +127,7 @@ try_guards()
 	check_status "a never-drop list" 3 baleen apply
 	baleen add veth-b:bans 9.9.9.1 9.9.9.2 9.9.9.3 9.9.9.4 >/dev/null
 	is "nor one of the never-drop list" "$(entries) $(verdicts 9.9.9.4 9.9.9.77)" "[] DP"
-	baleen flush --all veth-b:bans >/dev/null
+	flush_all
 	: >"$TMP/conf/never.list"
 	check_status "without it" 3 baleen apply
 }

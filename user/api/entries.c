@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "api.h"
-#include "deploy/deploy.h"
+#include "deploy/bans.h"
 
 /**
  * struct request - a change of the entries of a rule
@@ -132,6 +132,7 @@ static int carry_out(struct request *request, const char *rule, size_t n)
 	request->batch.change = calloc(n ? n : 1, sizeof(*request->batch.change));
 	if (!request->batch.change)
 		return baleen_fail(api_error(), ENOMEM, "no memory for %zu entries", n);
+	baleen_bans_end_if_due();
 	err = baleen_deploy_open(&deploy, request->rule.device, BALEEN_LOCK_TIMEOUT_MS,
 				 api_error());
 	if (!err) {

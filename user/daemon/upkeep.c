@@ -4,6 +4,7 @@
 #include <syslog.h>
 
 #include "daemon.h"
+#include "deploy/bans.h"
 #include "deploy/confirm.h"
 #include "deploy/deploy.h"
 #include "state/book.h"
@@ -40,6 +41,7 @@ static void try_again(struct round *round, const char *device, const char *what,
 		notify(round->daemon, LOG_ERR, device, "%s: %s", what, error->text);
 }
 
+/* To open a device that is behind is to let it follow. */
 static void expire(struct round *round, const char *device)
 {
 	struct baleen_deploy deploy;
@@ -56,7 +58,7 @@ static void expire(struct round *round, const char *device)
 		baleen_deploy_close(&deploy);
 	}
 	if (err)
-		try_again(round, device, "cannot remove expired entries", err, &error);
+		try_again(round, device, "cannot follow its entries", err, &error);
 }
 
 /* Return: whether it did. */
@@ -89,9 +91,26 @@ static int mend_book(struct round *round, struct baleen_error *error)
 	return did < 0 ? did : 0;
 }
 
+/* Bans of all rules, in all of them at once. */
+static void expire_bans(struct round *round, u64 next_ms)
+{
+	struct baleen_error error;
+	int err = 0;
+
+	if (next_ms && next_ms <= round->now_ms)
+		err = baleen_bans_expire(DAEMON_LOCK_MS, &error);
+	else
+		due(round, next_ms);
+	if (err)
+		try_again(round, NULL, "cannot remove expired bans", err, &error);
+	else if (next_ms && next_ms <= round->now_ms)
+		due(round, round->now_ms + 1);
+}
+
 static void keep(struct round *round)
 {
 	struct baleen_rule_store state;
+	u64 next_ban_ms = 0;
 	struct baleen_error error;
 	int err = baleen_book_open(&state, &error);
 
@@ -99,6 +118,7 @@ static void keep(struct round *round)
 		err = baleen_book_keep(&state, &error);
 		if (!err)
 			err = baleen_parked_expire(&state, round->now_ms, &error);
+		next_ban_ms = baleen_bans_next_expiry(&state);
 		baleen_book_close(&state);
 	}
 	if ((err == -EINVAL || err == -EIO) && baleen_book_is_damaged())
@@ -108,14 +128,19 @@ static void keep(struct round *round)
 			  err, &error);
 	else if (err)
 		try_again(round, NULL, "cannot keep the last changes of entries", err, &error);
+	expire_bans(round, next_ban_ms);
 }
 
 /* A roll-back makes what was read before it old: the next round reads it. */
 static int look_at(struct baleen_rule_store_found *found, void *data)
 {
 	struct round *round = data;
+	bool is_behind = false;
 	u64 next_ms = 0;
 
+	if (!found->err)
+		is_behind = baleen_rule_store_is_behind(&found->state) ||
+			    baleen_rule_store_is_marked(&found->state);
 	if (found->err)
 		try_again(round, found->device, "cannot read its state", found->err, &found->error);
 	else
@@ -123,7 +148,7 @@ static int look_at(struct baleen_rule_store_found *found, void *data)
 	baleen_rule_store_let_go(found);
 	if (found->is_kept && roll_back(round, found->device))
 		next_ms = round->now_ms + 1;
-	if (next_ms && next_ms <= round->now_ms)
+	if (is_behind || (next_ms && next_ms <= round->now_ms))
 		expire(round, found->device);
 	else
 		due(round, next_ms);

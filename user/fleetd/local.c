@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "deploy/deploy.h"
+#include "deploy/bans.h"
 #include "fleet/fleet_rule.h"
 #include "fleetd/fleetd.h"
 #include "state/entries.h"
@@ -171,7 +171,7 @@ static int let_go(struct baleen_rule_store_found *found, void *data)
 		return err;
 	}
 	found->is_taken = true;
-	err = baleen_deploy_open_read(&deploy, &found->state, WAIT_MS, going->error);
+	err = baleen_deploy_open_read(&deploy, &found->state, NULL, WAIT_MS, going->error);
 	if (err)
 		return err == -ENOENT ? 0 : err;
 	err = baleen_rule_store_get_rules(&deploy.state, &rules, going->error);
@@ -180,6 +180,31 @@ static int let_go(struct baleen_rule_store_found *found, void *data)
 			err = remove_from(&deploy, &rules.rule[i], going);
 	baleen_deploy_close(&deploy);
 	return err;
+}
+
+/* Bans of all rules, which are of no device. */
+static int let_go_of_bans(const struct letting_go *going)
+{
+	struct baleen_rule_entry_change *change = calloc(going->n, sizeof(*change));
+	struct baleen_batch batch = { .change = change, .n = going->n, .only_bans = true };
+	struct baleen_bans bans;
+	int err;
+
+	if (!change)
+		return baleen_no_memory(going->error);
+	for (size_t i = 0; i < going->n; i++) {
+		const struct baleen_fleet_found *found = &going->found[i];
+
+		change[i].op = BALEEN_RULE_ENTRY_REMOVE;
+		change[i].entry.key = baleen_fleet_key_entry(&found->entry.key);
+		strcpy(change[i].entry.origin, strchr(found->publisher, '/') + 1);
+	}
+	err = baleen_bans_open(&bans, going->error);
+	if (!err)
+		err = baleen_bans_put(&bans, &batch, WAIT_MS, NULL, going->error);
+	baleen_bans_close(&bans);
+	free(change);
+	return err == -ENOENT ? 0 : err;
 }
 
 /* It goes by what is published, not by what was heard: who is killed in between does it later. */
@@ -191,6 +216,8 @@ int local_pardon(struct fleet *fleet, struct baleen_error *error)
 
 	if (!err && going.n)
 		err = baleen_rule_store_each(let_go, &going, error);
+	if (!err && going.n)
+		err = let_go_of_bans(&going);
 	free(going.found);
 	return err;
 }

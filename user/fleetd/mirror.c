@@ -13,6 +13,7 @@
 #include "deploy/deploy.h"
 #include "fleetd/fleetd.h"
 #include "net/device.h"
+#include "state/book.h"
 #include "state/entries.h"
 #include "state/rule_store_each.h"
 #include "util/array.h"
@@ -306,10 +307,12 @@ static int find_differences(const struct baleen_rule_store *state, struct change
 			    struct baleen_error *error)
 {
 	struct changes wanted = *changes, there = *changes;
+	/* Bans of all rules are never of the fleet. */
+	const struct baleen_rule_store own = baleen_book_of(state);
 	int err = find_wanted(&wanted, error);
 
 	if (!err)
-		err = baleen_rule_entries_each(state, changes->rule->name, NULL, keep_row, &there,
+		err = baleen_rule_entries_each(&own, changes->rule->name, NULL, keep_row, &there,
 					       error);
 	if (wanted.n)
 		qsort(wanted.change, wanted.n, sizeof(*wanted.change), compare_changes);

@@ -151,12 +151,16 @@ static int parse_file(const struct entry_change *change, u32 key_spec, struct en
 /**
  * struct search - an entry looked for
  * @entry: its key and origin
+ * @only_own: bans of all rules do not count
  * @found: it is there
+ * @is_ban: only as a ban of all rules, which is not the rule's to delete
  * @elsewhere: origin of another with the same key; empty when there is none
  */
 struct search {
 	const struct baleen_rule_entry *entry;
+	bool only_own;
 	bool found;
+	bool is_ban;
 	char elsewhere[BALEEN_ORIGIN_BYTES];
 };
 
@@ -164,52 +168,13 @@ static int compare_origin(const struct baleen_rule_entry *there, void *data)
 {
 	struct search *search = data;
 
-	if (!strcmp(there->origin, search->entry->origin))
+	if (there->is_ban && search->only_own)
+		search->is_ban = true;
+	else if (!strcmp(there->origin, search->entry->origin))
 		search->found = true;
 	else
 		strcpy(search->elsewhere, there->origin);
 	return 0;
-}
-
-int suggest_exception(const char *target, const char *key)
-{
-	char exception[1 + BALEEN_RULE_ENTRY_TEXT];
-
-	snprintf(exception, sizeof(exception), "!%s", key);
-	return complain("%s: \"baleen add %s %s\" takes out what lists and shorter prefixes hold",
-			target, baleen_shell_word(target).text, baleen_shell_word(exception).text);
-}
-
-int suggest_word(const struct baleen_rule_entry_change *change, const char *command,
-		 const char *target)
-{
-	const char *word = change->answer == BALEEN_GATE_COVERS ? "--narrow" :
-			   change->answer == BALEEN_GATE_WIDE ||
-					   change->answer == BALEEN_GATE_COVERAGE ||
-					   change->answer == BALEEN_GATE_FULL ?
-								  "--force" :
-								  NULL;
-
-	if (!word)
-		return EXIT_FAILED;
-	return complain("'baleen %s %s%s%s %s' %s", command, word, target ? " " : "",
-			target ? baleen_shell_word(target).text : "",
-			baleen_shell_word(baleen_entry_key_text(&change->entry.key).text).text,
-			change->answer == BALEEN_GATE_COVERS ? "leaves that out" : "takes it");
-}
-
-int suggest_narrow(const struct entries *entries, const char *command, const char *target)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < entries->n && n < MAX_EXPLAINED; i++) {
-		struct baleen_rule_entry_change wide = entries->change[i];
-
-		wide.answer = BALEEN_GATE_COVERS;
-		if (!wide.entry.is_exception && !baleen_entry_key_is_alone(&wide.entry.key) && ++n)
-			suggest_word(&wide, command, target);
-	}
-	return EXIT_FAILED;
 }
 
 static int complain_there(const struct entry_change *change, const struct search *search)
@@ -223,6 +188,11 @@ static int complain_there(const struct entry_change *change, const struct search
 static int complain_absent(const struct entry_change *change, const struct baleen_rule_store *state,
 			   const struct baleen_stored_rule *rule, const struct search *search)
 {
+	if (search->is_ban)
+		return complain("%s: %s is a ban of all rules that take some: 'baleen unban %s' "
+				"takes it back",
+				change->target, baleen_entry_key_text(&search->entry->key).text,
+				baleen_entry_key_text(&search->entry->key).text);
 	complain("%s: no entry %s of origin '%s': nothing changed (--exist does not mind)",
 		 change->target, baleen_entry_key_text(&search->entry->key).text,
 		 search->entry->origin);
@@ -255,7 +225,7 @@ static void widen_like_added(const struct baleen_rule_store *state,
 static int check_one(const struct entry_change *change, const struct baleen_rule_store *state,
 		     const struct baleen_stored_rule *rule, struct baleen_rule_entry *entry)
 {
-	struct search search = { .entry = entry };
+	struct search search = { .entry = entry, .only_own = !is_add(change) };
 
 	baleen_rule_entries_of_key(state, rule->name, entry, compare_origin, &search, NULL);
 	if (!is_add(change))

@@ -8,7 +8,6 @@
 #include "cli/ban/ban.h"
 #include "cli/open/filter_name.h"
 #include "cli/open/session.h"
-#include "deploy/bans.h"
 #include "net/device.h"
 #include "util/duration.h"
 
@@ -25,6 +24,7 @@
  * @key: the keys that @address stands for
  * @n_keys: how many
  * @bans: the rules
+ * @change: of each key what is to be done with it
  * @n_parked: scopes without a rule that an unban has taken it out of
  */
 struct ban {
@@ -33,9 +33,10 @@ struct ban {
 	struct entry_options entry;
 	bool exist, force, narrow, json;
 	u64 wait_ms;
-	struct baleen_rule_entry key[BALEEN_BAN_MAX_KEYS];
+	struct baleen_rule_entry key[ENTRY_PAIR];
 	size_t n_keys;
 	struct baleen_bans bans;
+	struct baleen_rule_entry_change change[ENTRY_PAIR];
 	size_t n_parked;
 };
 
@@ -55,7 +56,7 @@ static struct baleen_entry_text key_text(const struct ban *ban)
 static const char *target_text(const struct ban *ban, const struct baleen_ban_rule *rule,
 			       char *text)
 {
-	snprintf(text, TARGET_BYTES, "%s:%s", ban->bans.deploy[rule->deploy].state.device,
+	snprintf(text, TARGET_BYTES, "%s:%s", ban->bans.device[rule->device].name,
 		 rule->rule.name);
 	return text;
 }
@@ -120,63 +121,42 @@ static int check_address(const struct ban *ban)
 
 /* --- what is there ---------------------------------------------------------- */
 
-static const struct baleen_rule_entry *find_own(const struct ban *ban,
-						const struct baleen_ban_rule *rule)
+static bool has_own(const struct ban *ban, const struct baleen_ban_rule *rule)
 {
-	for (size_t i = 0; i < rule->n_before; i++)
-		if (!strcmp(rule->before[i].entry.origin, ban->key[0].origin))
-			return &rule->before[i].entry;
-	return NULL;
-}
-
-static bool has_key(const struct baleen_ban_rule *rule, const struct baleen_rule_entry *key)
-{
-	for (size_t i = 0; i < rule->n_before; i++)
-		if (!baleen_entry_key_compare(&rule->before[i].entry.key, &key->key))
+	for (size_t i = 0; i < rule->before.n; i++)
+		if (!strcmp(rule->before.entry[i].origin, ban->key[0].origin))
 			return true;
 	return false;
 }
 
-static void add_change(struct baleen_ban_rule *rule, enum baleen_rule_entry_op op,
-		       const struct baleen_rule_entry *entry)
+/* Where rules have it by entries of their own, those that come later would not. */
+static bool is_banned(const struct ban *ban, const struct baleen_ban_rule *rule)
 {
-	rule->change[rule->n_changes++] =
-		(struct baleen_rule_entry_change){ .op = op, .entry = *entry };
+	for (size_t i = 0; i < rule->before.n; i++)
+		if (rule->before.entry[i].is_ban &&
+		    !strcmp(rule->before.entry[i].origin, ban->key[0].origin))
+			return true;
+	return false;
 }
 
-/* Fills in what each rule has to change; how many have something new. */
-static size_t plan(struct ban *ban)
+/* Would any rule be another one? */
+static bool has_news(const struct ban *ban)
 {
-	struct baleen_rule_entry any;
-	size_t n_new = 0;
-
 	for (size_t i = 0; i < ban->bans.n_rules; i++) {
-		struct baleen_ban_rule *rule = &ban->bans.rule[i];
+		const struct baleen_ban_rule *rule = &ban->bans.rule[i];
 
-		if (rule->is_left)
-			continue;
-		if (is_ban(ban)) {
-			add_change(rule, BALEEN_RULE_ENTRY_PUT, &ban->key[0]);
-			n_new += !find_own(ban, rule);
-			continue;
-		}
-		for (size_t k = 0; k < ban->n_keys; k++) {
-			if (!has_key(rule, &ban->key[k]))
-				continue;
-			any = ban->key[k];
-			any.origin[0] = '\0';
-			add_change(rule, BALEEN_RULE_ENTRY_REMOVE, &any);
-		}
-		n_new += rule->n_changes > 0;
+		if (is_ban(ban) ? !is_banned(ban, rule) : rule->before.n > 0)
+			return true;
 	}
-	return n_new;
+	return false;
 }
 
 /* Says what else drops the address: entries and lines of any rule of these devices. */
 static void explain(const struct ban *ban)
 {
-	for (u32 d = 0; d < ban->bans.n_devices; d++)
-		explain_device(&ban->bans.deploy[d].state, &ban->key[0]);
+	for (u32 i = 0; i < ban->bans.n_devices; i++)
+		if (ban->bans.device[i].has_state)
+			explain_device(&ban->bans.device[i].deploy.state, &ban->key[0]);
 }
 
 static int complain_noop(const struct ban *ban)
@@ -195,50 +175,69 @@ static int complain_noop(const struct ban *ban)
 /* Asks for all rules before any is changed. The devices have gateways of their own, and one
  * survey of each is for the guard and the change of all its rules.
  */
-static int check_host(const struct ban *ban)
+static int check_host(struct ban *ban)
 {
+	const struct entries entries = { .change = ban->change, .n = ban->n_keys };
 	int err = 0;
 
 	for (size_t i = 0; i < ban->bans.n_rules && !err; i++) {
-		struct baleen_ban_rule *rule = &ban->bans.rule[i];
-		const struct entries entries = { .change = rule->change, .n = rule->n_changes };
+		const struct baleen_ban_rule *rule = &ban->bans.rule[i];
+		struct baleen_ban_device *device = &ban->bans.device[rule->device];
 
-		err = guard_entries(&ban->bans.deploy[rule->deploy], &rule->rule, BALEEN_SET_UNION,
-				    &entries, &ban->bans.host[rule->deploy], ban->force);
+		err = guard_entries(&device->deploy, &rule->rule, BALEEN_SET_UNION, &entries,
+				    &device->host, ban->force);
 		if (err)
 			suggest_narrow(&entries, ban->command->name, NULL);
 	}
 	return err;
 }
 
+/* The guard looks at what packets meet; where it cannot, peers of sessions are asked about by the
+ * door.
+ */
+static bool is_guarded(const struct ban *ban)
+{
+	for (u32 i = 0; i < ban->bans.n_devices; i++)
+		if (!ban->bans.device[i].is_held && !ban->bans.device[i].is_gone)
+			return false;
+	return true;
+}
+
 static int put(struct ban *ban)
 {
 	const struct baleen_ban_rule *refused = NULL;
-	const struct baleen_ban_word word = { .forces = ban->force, .narrows = ban->narrow };
+	struct baleen_batch batch = { .change = ban->change,
+				      .n = ban->n_keys,
+				      .is_whole = true,
+				      .cuts_sessions = !ban->narrow && is_guarded(ban),
+				      .forces = ban->force,
+				      .narrows = ban->narrow };
 	char target[TARGET_BYTES], why[ENTRY_REFUSAL];
 	struct baleen_error error;
-	int err = baleen_bans_put(&ban->bans, &word, &refused, &error);
+	int err = baleen_bans_put(&ban->bans, &batch, ban->wait_ms, &refused, &error);
 
 	if (!err)
 		return 0;
-	/* Each is named at the end. */
-	if (err == -EIO && ban->bans.n_sick)
-		return EXIT_FAILED;
 	if (!refused)
 		return complain("%s: nothing changed", error.text);
 	complain("%s: '%s' not added: %s: nothing changed", target_text(ban, refused, target),
-		 key_text(ban).text, entry_refusal(&refused->change[0], why));
-	return suggest_word(&refused->change[0], ban->command->name, NULL);
+		 key_text(ban).text, entry_refusal(&ban->change[0], why));
+	return suggest_word(&ban->change[0], ban->command->name, NULL);
 }
 
 static int change(struct ban *ban)
 {
 	struct baleen_error error;
 
-	for (size_t i = 0; i < ban->n_keys; i++)
+	for (size_t i = 0; i < ban->n_keys; i++) {
 		if (baleen_bans_remember(&ban->bans, &ban->key[i], &error))
 			return complain("%s", error.text);
-	if (!plan(ban) && !ban->exist && !ban->n_parked)
+		ban->change[i].entry = ban->key[i];
+		ban->change[i].op = is_ban(ban) ? BALEEN_RULE_ENTRY_PUT : BALEEN_RULE_ENTRY_REMOVE;
+		if (!is_ban(ban))
+			ban->change[i].entry.origin[0] = '\0';
+	}
+	if (!has_news(ban) && !ban->exist && !ban->n_parked)
 		return complain_noop(ban);
 	return (is_ban(ban) && !ban->narrow && check_host(ban)) || put(ban) ? EXIT_FAILED : 0;
 }
@@ -248,13 +247,27 @@ static int change(struct ban *ban)
 static const char *result_text(const struct ban *ban, const struct baleen_ban_rule *rule)
 {
 	if (!is_ban(ban))
-		return rule->n_changes ? "deleted" : "absent";
-	return find_own(ban, rule) ? "renewed" : "added";
+		return rule->before.n ? "deleted" : "absent";
+	return has_own(ban, rule) ? "renewed" : "added";
 }
 
-static bool is_narrowed(const struct baleen_ban_rule *rule)
+static bool is_behind(const struct ban *ban, const struct baleen_ban_rule *rule)
 {
-	return rule->n_changes && rule->change[0].answer == BALEEN_GATE_NARROWED;
+	return ban->bans.device[rule->device].is_behind;
+}
+
+static bool is_narrowed(const struct ban *ban)
+{
+	return is_ban(ban) && ban->change[0].answer == BALEEN_GATE_NARROWED;
+}
+
+/* An origin may have banned it, and added it to a rule, too. */
+static bool is_repeated(const struct baleen_ban_rule *rule, size_t at)
+{
+	for (size_t i = 0; i < at; i++)
+		if (!strcmp(rule->before.entry[i].origin, rule->before.entry[at].origin))
+			return true;
+	return false;
 }
 
 /* The origins that had banned it, each once. */
@@ -262,47 +275,53 @@ static json_t *describe_origins(const struct baleen_ban_rule *rule)
 {
 	json_t *origins = json_array();
 
-	for (size_t i = 0; i < rule->n_before; i++)
-		json_array_append_new(origins, json_text(rule->before[i].entry.origin));
+	for (size_t i = 0; i < rule->before.n; i++)
+		if (!is_repeated(rule, i))
+			json_array_append_new(origins, json_text(rule->before.entry[i].origin));
 	return origins;
 }
 
-/* The devices that were left out. */
-static json_t *describe_sick(const struct ban *ban)
+static json_t *describe_behind(const struct ban *ban)
 {
-	json_t *sick = json_array();
+	json_t *behind = json_array();
 
-	for (size_t i = 0; i < ban->bans.n_sick; i++)
-		json_array_append_new(sick, json_pack("{s:o,s:o}", "device",
-						      json_text(ban->bans.sick[i].device), "why",
-						      json_text(ban->bans.sick[i].error.text)));
-	return sick;
+	for (u32 i = 0; i < ban->bans.n_devices; i++) {
+		const struct baleen_ban_device *device = &ban->bans.device[i];
+
+		if (device->is_behind)
+			json_array_append_new(behind, json_pack("{s:o,s:o}", "device",
+								json_text(device->name), "why",
+								json_text(device->why.text)));
+	}
+	return behind;
+}
+
+static json_t *describe_rule(const struct ban *ban, const struct baleen_ban_rule *rule)
+{
+	const struct baleen_ban_device *device = &ban->bans.device[rule->device];
+	json_t *json = json_object();
+
+	json_object_set_new(json, "device", json_text(device->name));
+	json_object_set_new(json, "rule", json_text(rule->rule.name));
+	json_object_set_new(json, "result",
+			    json_string(device->is_behind ? "behind" : result_text(ban, rule)));
+	if (is_ban(ban))
+		json_object_set_new(json, "narrowed", json_boolean(is_narrowed(ban)));
+	json_object_set_new(json, "origins_before", describe_origins(rule));
+	json_object_set_new(json, "attached",
+			    device->is_behind ? json_null() : json_boolean(device->is_attached));
+	json_object_set_new(json, "in_place", json_boolean(rule->in_place));
+	json_object_set_new(json, "prefix_banned",
+			    *rule->widened ? json_text(rule->widened) : json_null());
+	return json;
 }
 
 static int report_json(const struct ban *ban)
 {
 	json_t *rules = json_array(), *json = json_object();
 
-	for (size_t i = 0; i < ban->bans.n_rules; i++) {
-		const struct baleen_ban_rule *rule = &ban->bans.rule[i];
-		const struct baleen_deploy *deploy = &ban->bans.deploy[rule->deploy];
-		json_t *one;
-
-		if (rule->is_left)
-			continue;
-		one = json_object();
-		json_object_set_new(one, "device", json_text(deploy->state.device));
-		json_object_set_new(one, "rule", json_text(rule->rule.name));
-		json_object_set_new(one, "result", json_string(result_text(ban, rule)));
-		if (is_ban(ban))
-			json_object_set_new(one, "narrowed", json_boolean(is_narrowed(rule)));
-		json_object_set_new(one, "origins_before", describe_origins(rule));
-		json_object_set_new(one, "attached", json_boolean(deploy->has_xdp));
-		json_object_set_new(one, "in_place", json_boolean(rule->in_place));
-		json_object_set_new(one, "prefix_banned",
-				    *rule->widened ? json_text(rule->widened) : json_null());
-		json_array_append_new(rules, one);
-	}
+	for (size_t i = 0; i < ban->bans.n_rules; i++)
+		json_array_append_new(rules, describe_rule(ban, &ban->bans.rule[i]));
 	json_object_set_new(json, "entry",
 			    json_text(ban->n_keys ? key_text(ban).text : ban->address));
 	if (is_ban(ban))
@@ -312,81 +331,75 @@ static int report_json(const struct ban *ban)
 	json_object_set_new(json, "rules", rules);
 	if (!is_ban(ban))
 		json_object_set_new(json, "parked", json_integer(ban->n_parked));
-	json_object_set_new(json, "failed", describe_sick(ban));
+	json_object_set_new(json, "behind", describe_behind(ban));
 	return print_json(json);
 }
 
 static void print_origins(const struct baleen_ban_rule *rule)
 {
-	for (size_t i = 0; i < rule->n_before; i++)
-		say("%s%s", i ? ", " : " (", rule->before[i].entry.origin);
-	if (rule->n_before)
+	for (size_t i = 0; i < rule->before.n; i++)
+		if (!is_repeated(rule, i))
+			say("%s%s", i ? ", " : " (", rule->before.entry[i].origin);
+	if (rule->before.n)
 		putchar(')');
+}
+
+static void print_rule(const struct ban *ban, const struct baleen_ban_rule *rule)
+{
+	char target[TARGET_BYTES], end[BALEEN_DURATION_TEXT + 8], why[ENTRY_REFUSAL];
+
+	say("%s: %s %s", target_text(ban, rule, target), key_text(ban).text,
+	    result_text(ban, rule));
+	if (!is_ban(ban))
+		print_origins(rule);
+	else if (ban->key[0].expires_ms)
+		say(", ends %s", format_expiry(ban->key[0].expires_ms, end));
+	if (is_narrowed(ban))
+		say(", narrowed: %s", entry_refusal(&ban->change[0], why));
+	say("%s\n", ban->bans.device[rule->device].is_attached ? "" : ", not attached now");
+	print_widened(target, rule->widened, false);
 }
 
 static int report(const struct ban *ban)
 {
-	char target[TARGET_BYTES], end[BALEEN_DURATION_TEXT + 8], why[ENTRY_REFUSAL];
-
 	if (ban->json)
 		return report_json(ban);
-	for (size_t i = 0; i < ban->bans.n_rules; i++) {
-		const struct baleen_ban_rule *rule = &ban->bans.rule[i];
-
-		if (rule->is_left)
-			continue;
-		say("%s: %s %s", target_text(ban, rule, target), key_text(ban).text,
-		    result_text(ban, rule));
-		if (!is_ban(ban))
-			print_origins(rule);
-		else if (ban->key[0].expires_ms)
-			say(", ends %s", format_expiry(ban->key[0].expires_ms, end));
-		if (is_narrowed(rule))
-			say(", narrowed: %s", entry_refusal(&rule->change[0], why));
-		say("%s\n", ban->bans.deploy[rule->deploy].has_xdp ? "" : ", not attached now");
-		print_widened(target, rule->widened, false);
-	}
+	for (size_t i = 0; i < ban->bans.n_rules; i++)
+		if (!is_behind(ban, &ban->bans.rule[i]))
+			print_rule(ban, &ban->bans.rule[i]);
 	if (!is_ban(ban))
 		explain(ban);
 	return finish_output(EXIT_DONE);
 }
 
-/* Says for each device when it could not be kept. */
-static int check_kept(const struct ban *ban)
+/* Says when it could not be kept, and who is behind. */
+static int check_done(const struct ban *ban)
 {
-	int err = EXIT_DONE;
+	int err = session_kept(&ban->bans.book);
 
-	for (u32 i = 0; i < ban->bans.n_devices; i++)
-		if (session_kept(&ban->bans.deploy[i].state))
-			err = EXIT_UNKEPT;
-	return err;
-}
-
-/* Says which devices were left out; each can be asked again. */
-static int complain_of_sick(const struct ban *ban)
-{
-	for (size_t i = 0; i < ban->bans.n_sick; i++) {
-		const struct baleen_ban_sick *sick = &ban->bans.sick[i];
-
-		complain("%s: nothing changed there: %s", sick->device, sick->error.text);
-		suggest_mend(sick->device);
-	}
-	return ban->bans.n_sick ? EXIT_FAILED : EXIT_DONE;
-}
-
-/* With baleend each end is kept in time; without it, by whoever opens the device next. */
-static void warn_ends(const struct ban *ban)
-{
-	bool is_in_force = false;
-
-	for (u32 i = 0; i < ban->bans.n_devices; i++)
-		is_in_force |= ban->bans.deploy[i].has_xdp;
-	if (is_ban(ban) && ban->key[0].expires_ms && is_in_force)
-		session_warn_ends(ban->bans.n_devices > 1 ? "these devices" :
-							    ban->bans.deploy[0].state.device);
+	return session_warn_behind(&ban->bans) ? EXIT_BEHIND : err;
 }
 
 /* --- command ------------------------------------------------------------------ */
+
+static int run_opened(struct ban *ban)
+{
+	struct entries entries = { .change = ban->change };
+	int err;
+
+	for (u32 i = 0; i < ban->bans.n_devices; i++)
+		if (ban->bans.device[i].is_held)
+			session_warn_never(&ban->bans.device[i].deploy);
+	err = make_keys(ban);
+	entries.n = ban->n_keys;
+	if (!err)
+		err = change(ban);
+	if (!err)
+		err = report(ban);
+	if (!err && is_ban(ban))
+		entries_warn_bans_end(&entries, &ban->bans);
+	return err ? err : check_done(ban);
+}
 
 static int run(struct ban *ban, int argc, char **argv)
 {
@@ -401,27 +414,18 @@ static int run(struct ban *ban, int argc, char **argv)
 		return complain("%s", error.text);
 	if (!is_ban(ban) && unban_parked(ban->address, &ban->entry, ban->json, &ban->n_parked))
 		return EXIT_FAILED;
-	err = baleen_bans_open(&ban->bans, ban->wait_ms, &error);
-	if (err == -ENOENT && ban->n_parked)
-		return ban->json ? report_json(ban) : finish_output(EXIT_DONE);
-	if (err == -ENOENT)
-		return complain_no_bans(&error);
-	if (err && !ban->bans.n_sick)
-		return complain("%s: nothing changed", error.text);
-	for (u32 i = 0; i < ban->bans.n_devices; i++)
-		session_warn_never(&ban->bans.deploy[i]);
-	if (!err)
-		err = make_keys(ban);
-	if (!err)
-		err = change(ban);
-	if (!err)
-		err = report(ban);
-	if (!err)
-		warn_ends(ban);
-	if (!err)
-		err = check_kept(ban);
-	if (complain_of_sick(ban))
-		err = EXIT_FAILED;
+	err = baleen_bans_open(&ban->bans, &error);
+	if (!err) {
+		err = run_opened(ban);
+	} else if (err == -ENOENT && ban->n_parked) {
+		err = ban->json ? report_json(ban) : finish_output(EXIT_DONE);
+	} else if (err == -ENOENT) {
+		err = complain_no_bans(&error);
+	} else {
+		err = complain("%s: nothing changed", error.text);
+		for (u32 i = 0; i < ban->bans.n_devices; i++)
+			suggest_mend(ban->bans.device[i].name);
+	}
 	baleen_bans_close(&ban->bans);
 	return err;
 }
@@ -467,8 +471,10 @@ const struct command ban_command = {
 		"with 'bans' below them in a configuration, or behind them at attach. Without TTL, such\n"
 		"as 1h30m, it stays until it is unbanned. A lone IPv6 address stands for its /64.\n"
 		"Refuses what no feed may drop, and what would cut this host off. When one rule must\n"
-		"not have it, nothing changes anywhere. A device that cannot be changed is named, and\n"
-		"the others have it.\n",
+		"not have it, nothing changes anywhere. Devices and rules that come later have it, too.\n"
+		"A device that cannot be changed now is named; it follows with baleend, or with the next\n"
+		"command that changes it.\n"
+		"Exit: 5 when a device is behind: the ban is kept, and the others have it.\n",
 	.options = ban_options,
 	.asks = { 1, 2, "an address is asked for, and how long at most" },
 	.run = run_ban,
@@ -479,7 +485,9 @@ const struct command unban_command = {
 	.synopsis = "ADDR [OPTION...]",
 	.help = "Deletes an address, prefix or range from every rule that takes bans, of all devices,\n"
 		"whoever has banned it. What lists and other prefixes hold stays, and is named.\n"
-		"A device that cannot be changed is named, and the others are.\n",
+		"A device that cannot be changed now is named; it follows with baleend, or with the next\n"
+		"command that changes it.\n"
+		"Exit: 5 when a device is behind: the others have let go.\n",
 	.options = unban_options,
 	.asks = { 1, 1, "one address is asked for" },
 	.run = run_unban,

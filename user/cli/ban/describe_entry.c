@@ -15,6 +15,11 @@ const char *format_entry_time(u64 ms, char *text)
 	return text;
 }
 
+const char *parked_why(bool is_ban)
+{
+	return is_ban ? "no rule takes bans" : "the rule is not there";
+}
+
 json_t *describe_entry(const struct baleen_rule_entry *entry)
 {
 	json_t *json = json_object();

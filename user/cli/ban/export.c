@@ -25,7 +25,7 @@ enum export_format {
 
 /**
  * struct export - what is asked for, and what was found
- * @target: DEV:RULE as typed; NULL for all rules of this network namespace
+ * @target: DEV:RULE or bans, as typed; NULL for all of this network namespace
  * @format: how
  * @set: name of the set of ipset and nft
  * @origin: whose entries, or NULL for those of all
@@ -33,7 +33,10 @@ enum export_format {
  * @book: the entries
  * @device_rules: of the device of the scope at hand
  * @scope: the scope at hand
- * @rule: its rule; NULL when its entries are parked
+ * @rule: its rule; NULL when its entries are parked, and of bans
+ * @n_takers: rules that take bans
+ * @n_taken: of them, those whose own entries had bans beside them already
+ * @is_of_bans: it is that of the bans of all rules
  * @n: entries of it
  * @n_fields: of them, those whose keys have several fields
  * @all: entries that become one list, or sets
@@ -49,6 +52,9 @@ struct export
 	struct scope_rules device_rules;
 	struct baleen_scope scope;
 	const struct baleen_stored_rule *rule;
+	u64 n_takers;
+	u64 n_taken;
+	bool is_of_bans;
 	u64 n;
 	u64 n_fields;
 	struct export_union all;
@@ -116,13 +122,17 @@ static int take_entry(const struct baleen_rule_entry *entry, void *data)
 	return 0;
 }
 
-static int take_scope(struct export *export, const char *rule)
+/* @with_bans: those of all rules, too, which the rule takes */
+static int take_scope(struct export *export, const char *rule, bool with_bans)
 {
 	struct baleen_error error;
 	int err = export_union_begin_rule(&export->all);
 
 	if (!err)
 		err = baleen_rule_entries_each(&export->book, rule, export->origin, take_entry,
+					       export, &error);
+	if (!err && with_bans)
+		err = baleen_rule_entries_each(&export->book, NULL, export->origin, take_entry,
 					       export, &error);
 	if (err)
 		return complain("%s", err == -ENOMEM ? strerror(ENOMEM) : error.text);
@@ -177,6 +187,8 @@ static void find_scope(struct export *export, const char *device, const char *ru
 
 static int check_rule(const struct export *export, const char *device, const char *rule)
 {
+	if (!rule)
+		return 0;
 	if (!export->rule && !baleen_rule_entries_count(&export->book, rule, NULL))
 		return export->device_rules.has_state ?
 			       complain_no_rule(device, rule) :
@@ -193,12 +205,13 @@ static int export_rule(struct export *export, const char *device, const char *ru
 	struct baleen_error error;
 	int err;
 
-	if (scope_rules_open(&export->device_rules, device, &error))
+	if (rule && scope_rules_open(&export->device_rules, device, &error))
 		return complain("%s", error.text);
-	find_scope(export, device, rule);
+	if (rule)
+		find_scope(export, device, rule);
 	err = check_rule(export, device, rule);
 	if (!err)
-		err = take_scope(export, rule);
+		err = take_scope(export, rule, export->rule && export->rule->takes_bans);
 	if (!err && is_of_sets(export) && export->n_fields)
 		err = complain("%s: its keys are no addresses: --format json or text prints them",
 			       export->target);
@@ -226,9 +239,29 @@ static void warn_scope(const struct export *export)
 	else if (n_fields)
 		complain("warning: %s: %llu %s of several fields: left out: --format json has them",
 			 name, n_fields, baleen_plural(n_fields, "key is", "keys are"));
-	else if (!export->rule)
+	else if (!export->rule && !export->is_of_bans)
 		complain("warning: there is no rule %s: its %llu parked %s taken for bans", name, n,
 			 baleen_plural(n, "entry is", "entries are"));
+}
+
+/* Where the rules that take them have entries of their own, exceptions may be among these: bans
+ * stand beside them then, and else alone.
+ */
+static int export_bans(struct export *export, const struct baleen_scope *scope)
+{
+	if (is_mixed(export) && export->n_takers && export->n_taken == export->n_takers)
+		return 0;
+	export->scope = *scope;
+	export->rule = NULL;
+	export->is_of_bans = true;
+	export->n = export->n_fields = 0;
+	if (take_scope(export, NULL, false))
+		return EXIT_FAILED;
+	if (is_mixed(export) && !export->n_takers && export->n)
+		complain("warning: no rule takes bans: the %llu parked %s taken for bans all the same",
+			 (unsigned long long)export->n,
+			 baleen_plural(export->n, "one is", "ones are"));
+	return 0;
 }
 
 static int export_scope(struct export *export, const struct baleen_scope *scope)
@@ -236,6 +269,7 @@ static int export_scope(struct export *export, const struct baleen_scope *scope)
 	const char *rule = baleen_scopes_split(scope, export->book.scope);
 	size_t n_before = export->all.n;
 	struct baleen_error error;
+	bool with_bans;
 	int err;
 
 	/* Rows say nothing of the rule but its name: a device that is sick keeps none from them. */
@@ -245,7 +279,9 @@ static int export_scope(struct export *export, const struct baleen_scope *scope)
 	export->scope = *scope;
 	export->rule = scope_rules_find(&export->device_rules, rule);
 	export->n = export->n_fields = 0;
-	err = take_scope(export, rule);
+	with_bans = is_mixed(export) && export->rule && export->rule->takes_bans;
+	export->n_taken += with_bans;
+	err = take_scope(export, rule, with_bans);
 	if (err)
 		return err;
 	if (is_no_ban(export))
@@ -256,14 +292,21 @@ static int export_scope(struct export *export, const struct baleen_scope *scope)
 
 static int export_all(struct export *export)
 {
+	const struct baleen_scope *bans = NULL;
 	struct baleen_scopes scopes = { 0 };
 	struct baleen_error error;
 	int err = 0;
 
-	if (baleen_scopes_with_entries(&export->book, &scopes, &error))
+	if (baleen_bans_count_rules(&export->n_takers, &error) ||
+	    baleen_scopes_with_entries(&export->book, &scopes, &error))
 		return complain("%s", error.text);
 	for (size_t i = 0; i < scopes.n && !err && !ferror(stdout); i++)
-		err = export_scope(export, &scopes.scope[i]);
+		if (!strcmp(scopes.scope[i].name, BALEEN_SCOPE_BANS))
+			bans = &scopes.scope[i];
+		else
+			err = export_scope(export, &scopes.scope[i]);
+	if (!err && bans)
+		err = export_bans(export, bans);
 	baleen_scopes_free(&scopes);
 	if (!err && export_union_make(&export->all, export->now_ms))
 		err = complain("%s", strerror(ENOMEM));
@@ -300,8 +343,10 @@ static int run(int argc, char **argv)
 	if (err)
 		return err;
 	export.target = argc ? argv[0] : NULL;
-	if (argc && !split_live(export.target, device, sizeof(device), &rule))
-		return complain_usage(&export_command, "'%s' is not DEV:RULE", export.target);
+	if (argc && strcmp(export.target, BALEEN_SCOPE_BANS) != 0 &&
+	    !split_live(export.target, device, sizeof(device), &rule))
+		return complain_usage(&export_command, "'%s' is neither DEV:RULE nor bans",
+				      export.target);
 	return export_book(&export, device, rule);
 }
 
@@ -318,13 +363,14 @@ static const struct option_spec options[] = {
 
 const struct command export_command = {
 	.name = "export",
-	.synopsis = "[DEV:RULE] [--format json|text|ipset|nft|csv] [--set NAME] [--origin NAME]",
-	.help = "Prints the single entries of a rule, or of all rules of this network namespace, for\n"
-		"another host or another program; parked ones, too. JSON lines have key, origin, reason,\n"
-		"since and end, and of all rules the rule of each. text, ipset and nft make one list or\n"
+	.synopsis = "[DEV:RULE|bans] [--format json|text|ipset|nft|csv] [--set NAME] [--origin NAME]",
+	.help = "Prints the single entries of a rule, bans among them if it takes some; the bans of all\n"
+		"rules; or all of this network namespace, for another host or another program; parked\n"
+		"ones, too. JSON lines have key, origin, reason, since and end, and of all the rule of\n"
+		"each, or bans. text, ipset and nft make one list or\n"
 		"set of all rules that drop; ipset and nft get what is left of each time, and reasons as\n"
 		"comments. What lists hold is for 'baleen dump'.\n",
 	.options = options,
-	.asks = { 0, 1, "one DEV:RULE is asked for" },
+	.asks = { 0, 1, "one DEV:RULE, or bans, is asked for" },
 	.run = run,
 };

@@ -33,13 +33,14 @@
  * @is_spoiled: a line of the snapshot was bad
  * @failed: something was refused
  * @unkept: the disk had no room for what is in force
+ * @behind: a device has not followed yet
  * @lines: the input
  */
 struct feed {
 	struct feed_target target;
 	struct entry_options options;
 	struct entries entries;
-	bool in_snapshot, is_spoiled, failed, unkept;
+	bool in_snapshot, is_spoiled, failed, unkept, behind;
 	struct baleen_entry_lines lines;
 };
 
@@ -60,11 +61,11 @@ static void reply(const char *format, ...)
 /* @unkept: why the disk has not what changed; NULL when it has, or nothing did */
 static void reply_made(struct feed *feed, const char *what, const char *unkept)
 {
-	const char *left = feed->target.left.text;
+	const char *behind = feed->target.behind.text;
 
-	feed->failed |= *left != '\0';
-	reply("%s%s%s%s%s", what, *left ? ", not on " : "", left, unkept ? ", not kept: " : "",
-	      unkept ?: "");
+	feed->behind |= *behind != '\0';
+	reply("%s%s%s%s%s", what, *behind ? ", behind: " : "", behind,
+	      unkept ? ", not kept: " : "", unkept ?: "");
 }
 
 /* The reply to a line that is in force. */
@@ -424,8 +425,8 @@ static int run(int argc, char **argv)
 	err = read_all(&feed, STDIN_FILENO);
 	feed_target_release(&feed.target);
 	entries_free(&feed.entries);
-	if (!err && feed.unkept)
-		err = EXIT_UNKEPT;
+	if (!err)
+		err = feed.behind ? EXIT_BEHIND : feed.unkept ? EXIT_UNKEPT : EXIT_DONE;
 	return finish_output(err);
 }
 
@@ -454,7 +455,8 @@ const struct command feed_command = {
 		"force and on disk:\n"
 		"  ok | ok narrowed WHY | ok renewed | ok absent, refused WHY, bad WHY, failed WHY;\n"
 		"  within begin and commit only commit and bad lines have one. 'ok, not kept: disk full'\n"
-		"  is in force, and comes to the disk when there is room\n"
+		"  is in force, and comes to the disk when there is room; 'ok, behind: DEV: WHY' is kept,\n"
+		"  and in force on DEV with baleend or the next command that changes it\n"
 		"Peers of TCP sessions may be banned: who is banned often still has one open.\n",
 	.options = options,
 	.run = run,

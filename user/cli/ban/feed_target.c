@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* A batch of a feed in one rule, or in all that take bans. */
+/* A batch of a feed: entries of one rule, or bans of all that take some. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,7 +63,7 @@ int feed_target_find(struct feed_target *target)
 {
 	struct baleen_stored_rule rule;
 	struct baleen_error error;
-	bool is_all = !strcmp(target->name, FEED_BANS);
+	bool is_all = !strcmp(target->name, BALEEN_SCOPE_BANS);
 
 	if (!is_all &&
 	    !split_live(target->name, target->device, sizeof(target->device), &target->rule))
@@ -96,15 +96,10 @@ void feed_target_release(struct feed_target *target)
 	target->host = (struct baleen_host){ 0 };
 }
 
-/* One device that somebody holds is waited for once, and then no longer keeps bans from the
- * others.
- */
 static int hold_all(struct feed_target *target, struct baleen_error *error)
 {
-	bool is_impatient = target->is_late && target->wait_ms > LATE_MS;
-	int err = baleen_bans_open(&target->bans, is_impatient ? LATE_MS : target->wait_ms, error);
+	int err = baleen_bans_open(&target->bans, error);
 
-	target->is_late = target->bans.n_sick;
 	if (err) {
 		baleen_bans_close(&target->bans);
 		return err;
@@ -131,17 +126,11 @@ static int hold(struct feed_target *target, struct baleen_error *error)
 
 /* --- put ------------------------------------------------------------------------ */
 
-static void warn_ends(struct baleen_batch *batch, const struct baleen_deploy *deploy)
-{
-	const struct entries entries = { .change = batch->change, .n = batch->n };
-
-	entries_warn_ends(&entries, deploy);
-}
-
 static int put_in_one(struct feed_target *target, struct baleen_batch *batch,
 		      struct baleen_error *error)
 {
 	struct baleen_deploy *deploy = &target->session.deploy;
+	const struct entries entries = { .change = batch->change, .n = batch->n };
 	int err;
 
 	batch->rule = target->rule;
@@ -149,82 +138,49 @@ static int put_in_one(struct feed_target *target, struct baleen_batch *batch,
 	err = baleen_deploy_batch(deploy, batch, error);
 	target->unkept = err ? NULL : baleen_book_unkept_why(&deploy->state);
 	if (!err)
-		warn_ends(batch, deploy);
+		entries_warn_ends(&entries, deploy);
 	return err;
 }
 
-/* An entry that one rule refuses and another takes is narrowed; one is new that some had not. */
-static void unite(struct baleen_rule_entry_change *all, const struct baleen_rule_entry_change *one)
+static void note_behind(struct feed_target *target)
 {
-	const struct baleen_rule_entry_change was = *all, *less;
-	bool is_taken = one->result != -EPERM, was_taken = was.result != -EPERM;
+	struct baleen_bans *bans = &target->bans;
+	struct baleen_error *behind = &target->behind;
 
-	if (!is_taken && !was_taken)
-		return;
-	less = !is_taken ? one : !was_taken || was.answer != BALEEN_GATE_OPEN ? &was : one;
-	if (is_taken && (!was_taken || !one->result))
-		*all = *one;
-	all->answer = less->answer;
-	all->protected = less->protected;
-}
+	for (u32 i = 0; i < bans->n_devices; i++) {
+		size_t n = strlen(behind->text);
 
-/* @rule: NULL for all of the device */
-static void leave(struct feed_target *target, const char *device, const char *rule, const char *why)
-{
-	size_t n = strlen(target->left.text);
-
-	snprintf(target->left.text + n, sizeof(target->left.text) - n, "%s%s%s%s: %s",
-		 n ? "; " : "", device, rule ? ":" : "", rule ?: "", why);
-}
-
-/* Makes a batch in one of the rules; @result has the results of those before, unless it is the
- * first that takes it.
- */
-static int put_in_rule(struct feed_target *target, const struct baleen_ban_rule *rule,
-		       struct baleen_batch *batch, struct baleen_rule_entry_change *result,
-		       bool is_first)
-{
-	struct baleen_deploy *deploy = &target->bans.deploy[rule->deploy];
-	struct baleen_batch one = *batch;
-	struct baleen_error why;
-	int err;
-
-	for (size_t i = 0; i < one.n; i++)
-		one.change[i].entry.yields = 0;
-	one.rule = rule->rule.name;
-	one.host = &target->bans.host[rule->deploy];
-	err = baleen_deploy_batch(deploy, &one, &why);
-	if (err) {
-		leave(target, deploy->state.device, rule->rule.name, why.text);
-		return err;
+		if (bans->device[i].is_behind)
+			snprintf(behind->text + n, sizeof(behind->text) - n, "%s%s: %s",
+				 n ? "; " : "", bans->device[i].name, bans->device[i].why.text);
 	}
-	for (size_t i = 0; i < one.n; i++)
-		if (is_first)
-			result[i] = one.change[i];
-		else
-			unite(&result[i], &one.change[i]);
-	batch->n_flushed += one.n_flushed;
-	target->unkept = baleen_book_unkept_why(&deploy->state) ?: target->unkept;
-	warn_ends(&one, deploy);
-	return 0;
+	target->is_late = behind->text[0];
 }
 
+/* Nobody is held who is not held with all others. */
+static bool is_contended(const struct baleen_bans *bans)
+{
+	for (u32 i = 0; i < bans->n_devices; i++)
+		if (bans->device[i].is_late || bans->device[i].is_behind)
+			return true;
+	return false;
+}
+
+/* One device that somebody holds is waited for once, and then no longer makes bans wait. */
 static int put_in_all(struct feed_target *target, struct baleen_batch *batch,
 		      struct baleen_error *error)
 {
-	struct baleen_rule_entry_change *result = calloc(batch->n + 1, sizeof(*result));
-	size_t n = 0;
+	const struct entries entries = { .change = batch->change, .n = batch->n };
+	bool is_impatient = target->is_late && target->wait_ms > LATE_MS;
+	int err = baleen_bans_put(&target->bans, batch, is_impatient ? LATE_MS : target->wait_ms,
+				  NULL, error);
 
-	if (!result)
-		return baleen_no_memory(error);
-	for (size_t i = 0; i < target->bans.n_sick; i++)
-		leave(target, target->bans.sick[i].device, NULL, target->bans.sick[i].error.text);
-	for (size_t i = 0; i < target->bans.n_rules; i++)
-		n += !put_in_rule(target, &target->bans.rule[i], batch, result, !n);
-	if (n && batch->n)
-		memcpy(batch->change, result, batch->n * sizeof(*result));
-	free(result);
-	return n ? 0 : baleen_fail(error, EIO, "%s", target->left.text);
+	if (err)
+		return err;
+	note_behind(target);
+	target->unkept = baleen_book_unkept_why(&target->bans.book);
+	entries_warn_bans_end(&entries, &target->bans);
+	return 0;
 }
 
 int feed_target_put(struct feed_target *target, struct baleen_batch *batch,
@@ -232,14 +188,14 @@ int feed_target_put(struct feed_target *target, struct baleen_batch *batch,
 {
 	int err;
 
-	target->left.text[0] = '\0';
+	target->behind.text[0] = '\0';
 	target->unkept = NULL;
 	err = hold(target, error);
 	if (err)
 		return err;
 	err = is_one(target) ? put_in_one(target, batch, error) : put_in_all(target, batch, error);
-	/* The next one to open it tries to keep it, or what was left. */
-	if (err || target->unkept || target->left.text[0])
+	/* The next one to open it tries to keep it, and to hold all. */
+	if (err || target->unkept || is_contended(&target->bans))
 		feed_target_release(target);
 	return is_one(target) && err == -ENOENT ? -ENODEV : err;
 }

@@ -7,13 +7,11 @@
 
 #include "cli/open/entries.h"
 #include "deploy/bans.h"
-
-/* In place of DEV:RULE: all rules that take bans. */
-#define FEED_BANS "bans"
+#include "state/scope.h"
 
 /**
  * struct feed_target - the rule, or all of them
- * @name: DEV:RULE or FEED_BANS, as typed
+ * @name: DEV:RULE or BALEEN_SCOPE_BANS, as typed
  * @device: its device; empty for all
  * @rule: its rule
  * @key_spec: key fields
@@ -28,7 +26,7 @@
  * @is_held: it is
  * @held_ms: since when
  * @is_late: a device of them was held by another for too long
- * @left: rules that the last put left as they were, and why; empty for none
+ * @behind: devices that the last put left behind, and why; empty for none
  * @unkept: why the disk has not what is in force; NULL when it has
  */
 struct feed_target {
@@ -45,15 +43,15 @@ struct feed_target {
 	bool is_held;
 	u64 held_ms;
 	bool is_late;
-	struct baleen_error left;
+	struct baleen_error behind;
 	const char *unkept;
 };
 
 /* Finds out what keys it has, from its @name and @wait_ms; 0, or an exit code after a message. */
 int feed_target_find(struct feed_target *target);
 
-/* Makes a batch, as baleen_deploy_batch(), in each rule. An entry that some of them refuse is
- * narrowed. 0; -ENOENT when no rule takes bans; a negative errno: then nothing has changed.
+/* Makes a batch, as baleen_deploy_batch() or baleen_bans_put(). 0; -ENOENT when no rule takes bans;
+ * a negative errno: then nothing has changed.
  */
 int feed_target_put(struct feed_target *target, struct baleen_batch *batch,
 		    struct baleen_error *error);

@@ -6,6 +6,7 @@
 #include "cli/open/filter_name.h"
 #include "net/device.h"
 #include "state/book.h"
+#include "util/number.h"
 
 struct flush {
 	const char *target;
@@ -39,9 +40,22 @@ static int report(const struct flush *flush, const struct baleen_batch *batch)
 	return finish_output(EXIT_DONE);
 }
 
-static int flush_rule(const struct flush *flush, const char *device, const char *rule)
+static void tell_of_bans(const struct baleen_rule_store *state, const char *origin)
 {
-	struct baleen_batch batch = { .rule = rule, .flush_of = flush->all ? "" : flush->origin };
+	u64 n_bans = baleen_rule_entries_count(state, NULL, origin);
+	char n[NUMBER_TEXT];
+
+	if (n_bans)
+		complain("%s %s of all rules stay%s: 'baleen flush bans' deletes them",
+			 format_count(n_bans, n), baleen_plural(n_bans, "ban", "bans"),
+			 n_bans == 1 ? "s" : "");
+}
+
+static int flush_rule(const struct flush *flush, const char *device,
+		      const struct baleen_stored_rule *found)
+{
+	const char *origin = flush->all ? NULL : flush->origin;
+	struct baleen_batch batch = { .rule = found->name, .flush_of = flush->all ? "" : flush->origin };
 	struct baleen_error error;
 	struct baleen_device_session session;
 	int err = session_open_state(&session, device, flush->wait_ms);
@@ -52,6 +66,8 @@ static int flush_rule(const struct flush *flush, const char *device, const char 
 		err = complain("%s", error.text);
 	else
 		err = report(flush, &batch);
+	if (!err && found->takes_bans)
+		tell_of_bans(&session.deploy.state, origin);
 	if (!err)
 		err = session_kept(&session.deploy.state);
 	baleen_device_session_close(&session);
@@ -85,7 +101,19 @@ static int flush_parked(const struct flush *flush)
 	return err ? complain("%s", error.text) : report(flush, &batch);
 }
 
-/* Entries that are parked may be of rules that took no bans: they stay. */
+/* No rule takes them. */
+static int flush_parked_bans(const struct flush *flush, u64 *n, struct baleen_error *error)
+{
+	struct baleen_rule_store book;
+	int err = baleen_book_open(&book, error);
+
+	if (err)
+		return err;
+	err = flush_book(&book, NULL, flush->origin, n, error);
+	baleen_book_close(&book);
+	return err;
+}
+
 static int flush_bans(const struct flush *flush)
 {
 	struct feed_target bans = { .name = flush->target, .wait_ms = flush->wait_ms };
@@ -98,11 +126,13 @@ static int flush_bans(const struct flush *flush)
 		return err;
 	err = feed_target_put(&bans, &batch, &error);
 	feed_target_release(&bans);
-	if (err && err != -ENOENT)
+	if (err == -ENOENT)
+		err = flush_parked_bans(flush, &batch.n_flushed, &error);
+	if (err)
 		return complain("%s", error.text);
 	err = report(flush, &batch);
-	if (bans.left.text[0])
-		return complain("not on %s", bans.left.text);
+	if (!err && bans.behind.text[0])
+		return complain("behind: %s", bans.behind.text), EXIT_BEHIND;
 	if (!err && bans.unkept)
 		return complain("in force, but not kept: %s", bans.unkept), EXIT_UNKEPT;
 	return err;
@@ -119,7 +149,7 @@ static int run(int argc, char **argv)
 
 	if (err)
 		return err;
-	if (!strcmp(flush.target, FEED_BANS))
+	if (!strcmp(flush.target, BALEEN_SCOPE_BANS))
 		return flush_bans(&flush);
 	if (!split_live(flush.target, device, sizeof(device), &rule))
 		return complain_usage(&flush_command, "'%s' is neither DEV:RULE nor bans",
@@ -131,7 +161,7 @@ static int run(int argc, char **argv)
 		return err;
 	if (entries_rule(device, rule, &found))
 		return EXIT_FAILED;
-	return flush_rule(&flush, device, rule);
+	return flush_rule(&flush, device, &found);
 }
 
 static const struct option_spec options[] = {

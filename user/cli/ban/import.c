@@ -15,7 +15,7 @@
 
 /**
  * struct import - what is asked for
- * @target: DEV:RULE as typed; NULL when each line of JSON names its own
+ * @target: DEV:RULE or bans, as typed; NULL when each line of JSON names its own
  * @path: the file, or - for stdin
  * @has_format: --format was given
  * @is_bits: --format bits; what is asked for is in @bits
@@ -91,7 +91,7 @@ static int find_rule(struct import *import, const struct baleen_import_entry *fr
 	else
 		err = import_rules_find(&import->rules, from->rule, rule);
 	return err ? fail_at(import, from, err,
-			     err == -ENOMEM ? strerror(ENOMEM) : "rule: not DEV:RULE", error) :
+			     err == -ENOMEM ? strerror(ENOMEM) : "rule: neither DEV:RULE nor bans", error) :
 		     0;
 }
 
@@ -243,10 +243,13 @@ static int parse_operands(struct import *import, int argc, char **argv)
 	if (argc == 1 && is_json_lines(import) && !is_live_name(import->path))
 		return 0;
 	if (argc != 2)
-		return complain_usage(&import_command, "DEV:RULE and one FILE are asked for");
+		return complain_usage(&import_command,
+				      "DEV:RULE or bans, and one FILE are asked for");
 	import->target = argv[0];
-	if (!split_live(import->target, device, sizeof(device), &name))
-		return complain_usage(&import_command, "'%s' is not DEV:RULE", import->target);
+	if (strcmp(import->target, BALEEN_SCOPE_BANS) != 0 &&
+	    !split_live(import->target, device, sizeof(device), &name))
+		return complain_usage(&import_command, "'%s' is neither DEV:RULE nor bans",
+				      import->target);
 	return 0;
 }
 
@@ -284,8 +287,9 @@ static int find_target(struct import *import)
 	struct baleen_stored_rule rule;
 	const char *name;
 
-	split_live(import->target, device, sizeof(device), &name);
-	if (entries_rule(device, name, &rule))
+	if (!split_live(import->target, device, sizeof(device), &name))
+		rule.key_spec = BALEEN_KEY_SRC;
+	else if (entries_rule(device, name, &rule))
 		return EXIT_FAILED;
 	return import_rules_add(&import->rules, import->target, rule.key_spec) ?
 		       0 :
@@ -342,9 +346,10 @@ static const struct option_spec options[] = {
 const struct command import_command = {
 	.name = "import",
 	.synopsis =
-		"DEV:RULE --format ipset|nft|json|list [--set NAME] [OPTION...] FILE | --format json "
+		"DEV:RULE|bans --format ipset|nft|json|list [--set NAME] [OPTION...] FILE | --format json "
 		"[OPTION...] FILE | --format bits -o IMAGE --bits M --hashes K --hash H [OPTION...] FILE",
-	.help = "Adds the elements of a set to a rule, as single entries, in one step: timeouts, nomatch,\n"
+	.help = "Adds the elements of a set to a rule, or to the bans of all that take some, as single\n"
+		"entries, in one step: timeouts, nomatch,\n"
 		"intervals and comments (as reasons) come with them. FILE is what 'ipset save' or\n"
 		"'nft -j list set' print; '-' is stdin. Addresses are taken as they are.\n"
 		"With --format json, FILE is what 'baleen export' prints: origins, reasons and ends come\n"

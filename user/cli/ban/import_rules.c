@@ -57,6 +57,10 @@ int import_rules_find(struct import_rules *rules, const char *target, struct imp
 		if (!strcmp((*rule)->target.name, target))
 			return 0;
 	}
+	if (!strcmp(target, BALEEN_SCOPE_BANS)) {
+		*rule = import_rules_add(rules, target, BALEEN_KEY_SRC);
+		return *rule ? 0 : -ENOMEM;
+	}
 	if (!split_live(target, device, sizeof(device), &name) || strlen(name) >= BALEEN_NAME_BYTES)
 		return -EINVAL;
 	*rule = import_rules_add(rules, target, 0);
@@ -181,15 +185,53 @@ static int report_missing(const struct import_rule *rule, const struct import_wa
 
 /* --- putting --------------------------------------------------------------------------- */
 
-static int put_rule(struct import_rule *rule, const struct import_way *way)
+static struct baleen_batch make_batch(const struct import_rule *rule, const struct import_way *way)
 {
-	char device[BALEEN_POINT_BYTES];
-	struct baleen_batch batch = { .change = rule->entries.change,
+	return (struct baleen_batch){ .change = rule->entries.change,
 				      .n = rule->entries.n,
 				      .is_trial = way->is_trial,
 				      .forces = way->forces,
 				      .narrows = way->narrows,
 				      .snapshot_of = way->snapshot_of };
+}
+
+static int report_bans(const struct import_rule *rule, const struct import_way *way,
+		       const struct baleen_bans *bans, u64 n_flushed)
+{
+	int err = 0;
+
+	if (!way->is_trial)
+		entries_warn_bans_end(&rule->entries, bans);
+	err = report(rule, way, n_flushed);
+	if (way->is_trial)
+		return err;
+	if (!err)
+		err = session_kept(&bans->book);
+	return session_warn_behind(bans) && err != EXIT_FAILED ? EXIT_BEHIND : err;
+}
+
+static int put_bans(struct import_rule *rule, const struct import_way *way)
+{
+	struct baleen_batch batch = make_batch(rule, way);
+	struct baleen_bans bans;
+	int err = baleen_bans_open(&bans, &rule->missing);
+
+	if (!err)
+		err = baleen_bans_put(&bans, &batch, way->wait_ms, NULL, &rule->missing);
+	if (err) {
+		rule->n_missing = rule->entries.n;
+		err = report_missing(rule, way);
+	} else {
+		err = report_bans(rule, way, &bans, batch.n_flushed);
+	}
+	baleen_bans_close(&bans);
+	return err;
+}
+
+static int put_rule(struct import_rule *rule, const struct import_way *way)
+{
+	char device[BALEEN_POINT_BYTES];
+	struct baleen_batch batch = make_batch(rule, way);
 	struct baleen_device_session session;
 	struct baleen_error error;
 	int err;
@@ -219,9 +261,13 @@ int import_rules_put(struct import_rules *rules, const struct import_way *way)
 	scope_rules_close(&rules->device_rules);
 	for (size_t i = 0; i < rules->n; i++) {
 		struct import_rule *rule = &rules->rule[i];
-		int err = *rule->missing.text ? report_missing(rule, way) : put_rule(rule, way);
+		bool is_bans = !strcmp(rule->target.name, BALEEN_SCOPE_BANS);
+		int err = *rule->missing.text ? report_missing(rule, way) :
+			  is_bans	      ? put_bans(rule, way) :
+						put_rule(rule, way);
 
-		if (err && code != EXIT_FAILED)
+		/* 1 goes before all others, then 5, then 4. */
+		if (err == EXIT_FAILED || (err > code && code != EXIT_FAILED))
 			code = err;
 	}
 	return code;

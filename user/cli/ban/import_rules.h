@@ -11,7 +11,7 @@
 
 /**
  * struct import_rule - a rule
- * @target: DEV:RULE
+ * @target: DEV:RULE, or BALEEN_SCOPE_BANS
  * @key_spec: its key fields
  * @missing: why nothing can be put into it; empty when it is there
  * @entries: those that go to it
@@ -67,7 +67,7 @@ struct import_way {
 struct import_rule *import_rules_add(struct import_rules *rules, const char *target, u32 key_spec);
 
 /* The rule of this name, as a file has it, valid until the next call; 0, -ENOMEM, or -EINVAL when
- * it is not DEV:RULE.
+ * it is neither DEV:RULE nor BALEEN_SCOPE_BANS.
  */
 int import_rules_find(struct import_rules *rules, const char *target, struct import_rule **rule);
 

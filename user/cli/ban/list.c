@@ -22,7 +22,10 @@
  * struct list - what is asked for, and what was found
  * @device: the only device, or empty for all
  * @is_renamed: its entries have another name still
+ * @takes_bans: it, or @rule, takes bans
  * @rule: the only rule, or NULL for all
+ * @only_bans: only the bans of all rules
+ * @n_takers: rules that take these
  * @origin: whose entries, or NULL for those of all
  * @ending_ms: only entries that end within this time; 0 for all
  * @sort: enum list_sort
@@ -43,7 +46,10 @@
 struct list {
 	char device[BALEEN_POINT_BYTES];
 	bool is_renamed;
+	bool takes_bans;
 	const char *rule;
+	bool only_bans;
+	u64 n_takers;
 	const char *origin;
 	u64 ending_ms;
 	int sort;
@@ -87,10 +93,12 @@ static bool is_key(const char *argument)
 
 static int parse_target(struct list *list, const char *argument)
 {
-	if (split_live(argument, list->device, sizeof(list->device), &list->rule))
+	list->only_bans = !strcmp(argument, BALEEN_SCOPE_BANS);
+	if (list->only_bans ||
+	    split_live(argument, list->device, sizeof(list->device), &list->rule))
 		return 0;
 	if (strlen(argument) >= sizeof(list->device))
-		return complain_usage(&list_command, "'%s' is neither DEV nor DEV:RULE", argument);
+		return complain_usage(&list_command, "'%s' is neither DEV, DEV:RULE nor bans", argument);
 	strcpy(list->device, argument);
 	return 0;
 }
@@ -126,6 +134,8 @@ static bool is_asked_for(const struct list *list, const struct baleen_rule_entry
 
 static bool is_parked(const struct list *list, const struct baleen_rule_entry *entry)
 {
+	if (entry->is_ban)
+		return !list->n_takers;
 	return !list->in || !baleen_entry_key_is_of(&entry->key, list->in->key_spec);
 }
 
@@ -136,7 +146,7 @@ static char *exemption(const struct list *list, const struct baleen_rule_entry *
 	char text[BALEEN_GATE_TEXT];
 	u64 n = 0;
 
-	if (is_parked(list, entry) ||
+	if (is_parked(list, entry) || !list->in ||
 	    baleen_protected_find_in(&list->protected, list->in, entry, &n, &protected) || !n)
 		return NULL;
 	return strdup(baleen_gate_text(BALEEN_GATE_NARROWED, &protected, text));
@@ -201,17 +211,20 @@ static int open_state(struct list *list, const char *device)
 	return 0;
 }
 
-/* Looks only at what holds an address, and else at all entries. */
+/* Looks only at what holds an address, and else at all entries. Bans are of no device, but of the
+ * rule that is asked for.
+ */
 static int list_scope(struct list *list, const struct baleen_scope *scope)
 {
 	const char *rule = baleen_scopes_split(scope, list->book.scope);
 	struct baleen_error error;
 	int err;
 
-	if (open_state(list, list->book.scope))
+	if ((rule || list->rule) && open_state(list, rule ? list->book.scope : list->device))
 		return EXIT_FAILED;
 	list->at = scope;
-	list->in = scope_rules_find(&list->device_rules, rule);
+	list->in = rule || list->rule ? scope_rules_find(&list->device_rules, rule ?: list->rule) :
+					NULL;
 	if (list->is_address && (!list->in || baleen_spec_is_address(list->in->key_spec)))
 		err = baleen_rule_entries_find(&list->book, rule, &list->address, 0, add_entry,
 					       list, &error);
@@ -228,7 +241,9 @@ static bool is_listed(const struct list *list, const struct baleen_scope *scope)
 	char device[BALEEN_POINT_BYTES];
 	const char *rule = baleen_scopes_split(scope, device);
 
-	return (!*list->device || !strcmp(list->device, device)) &&
+	if (!rule)
+		return !*list->device || list->takes_bans;
+	return !list->only_bans && (!*list->device || !strcmp(list->device, device)) &&
 	       (!list->rule || !strcmp(list->rule, rule)) &&
 	       (!list->is_renamed || scope_rules_find(&list->device_rules, rule));
 }
@@ -306,6 +321,12 @@ static int follow_name(struct list *list)
 		return EXIT_FAILED;
 	if (!list->device_rules.has_state)
 		return 0;
+	for (u32 i = 0; i < list->device_rules.rules.n_rules; i++) {
+		const struct baleen_stored_rule *rule = &list->device_rules.rules.rule[i];
+
+		list->takes_bans |=
+			rule->takes_bans && (!list->rule || !strcmp(list->rule, rule->name));
+	}
 	list->is_renamed = strcmp(list->device, list->device_rules.state.scope);
 	strcpy(list->device, list->device_rules.state.scope);
 	return 0;
@@ -319,7 +340,8 @@ static int list_book(struct list *list)
 
 	if (follow_name(list))
 		return EXIT_FAILED;
-	if (baleen_scopes_with_entries(&list->book, &list->scopes, &error))
+	if (baleen_scopes_with_entries(&list->book, &list->scopes, &error) ||
+	    baleen_bans_count_rules(&list->n_takers, &error))
 		return complain("%s", error.text);
 	if (check_target(list) || list_all(list))
 		return EXIT_FAILED;
@@ -361,13 +383,14 @@ static const struct option_spec options[] = {
 
 const struct command list_command = {
 	.name = "list",
-	.synopsis = "[DEV[:RULE]] [--origin NAME] [--ending TIME] [--sort COLUMN] [-j] [KEY]",
+	.synopsis = "[DEV[:RULE]|bans] [--origin NAME] [--ending TIME] [--sort COLUMN] [-j] [KEY]",
 	.help = "Lists single entries, bans and exceptions, of a rule, of a device, or of all rules of\n"
 		"this network namespace: with origin, since when, how long still, why, and what of them\n"
-		"is never dropped. An entry whose rule is not there is parked. With KEY, an address,\n"
+		"is never dropped. Bans of all rules stand under 'bans', also where a rule is asked for\n"
+		"that takes them. An entry whose rule is not there is parked. With KEY, an address,\n"
 		"prefix or range, those that hold it or a part of it. What lists hold is for 'baleen dump'.\n"
 		"Exit: 0 listed; 1 also when KEY, --origin or --ending match nothing.\n",
 	.options = options,
-	.asks = { 0, 2, "DEV or DEV:RULE may be given, and one KEY" },
+	.asks = { 0, 2, "DEV, DEV:RULE or bans may be given, and one KEY" },
 	.run = run,
 };

@@ -66,7 +66,7 @@ void list_table_print(const struct list_table *table, const struct list_row *row
 				"-",
 	    *entry->reason ? entry->reason : "-");
 	if (row->is_parked)
-		say("; parked: the rule is not there");
+		say("; parked: %s", parked_why(entry->is_ban));
 	else if (ended)
 		say("; ended %s ago, in force until baleend or the next command",
 		    format_span(table->now_ms - entry->expires_ms, left));
@@ -78,9 +78,10 @@ json_t *list_row_describe(const struct list_row *row, u64 now_ms)
 	const struct baleen_rule_entry *entry = &row->entry;
 	json_t *json = describe_entry(entry);
 	char device[BALEEN_POINT_BYTES];
+	const char *rule = baleen_scopes_split(row->scope, device);
 
-	json_object_set_new(json, "rule", json_text(baleen_scopes_split(row->scope, device)));
-	json_object_set_new(json, "device", json_text(device));
+	json_object_set_new(json, "rule", json_text(rule ?: row->scope->name));
+	json_object_set_new(json, "device", rule ? json_text(device) : json_null());
 	json_object_set_new(json, "left_ms",
 			    has_ended(row, now_ms) ? json_integer(0) :
 			    entry->expires_ms	   ? json_integer(entry->expires_ms - now_ms) :

@@ -4,11 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/ban/describe_entry.h"
 #include "cli/ban/parked_entries.h"
 #include "cli/open/filter_name.h"
 #include "net/device.h"
 #include "state/book.h"
 #include "state/parked.h"
+#include "state/scope.h"
 #include "util/array.h"
 
 /* --- of all rules ----------------------------------------------------------- */
@@ -16,8 +18,9 @@
 static void say_taken(const struct baleen_parked_key *key, const struct baleen_scope *scope)
 {
 	for (u64 i = 0; i < key->n; i++)
-		say("%s: %s deleted; it was parked: the rule is not there\n", scope[i].name,
-		    baleen_entry_key_text(&key->entry->key).text);
+		say("%s: %s deleted; it was parked: %s\n", scope[i].name,
+		    baleen_entry_key_text(&key->entry->key).text,
+		    parked_why(!strcmp(scope[i].name, BALEEN_SCOPE_BANS)));
 }
 
 /* An address of IPv6 was banned alone, or with what its host has. */

@@ -8,6 +8,7 @@
 #include "cli/open/never_names.h"
 #include "cli/open/filter_name.h"
 #include "cli/open/rollout_site.h"
+#include "deploy/bans.h"
 #include "deploy/conf_plan.h"
 #include "deploy/protect.h"
 #include "deploy/trial.h"
@@ -272,7 +273,10 @@ static int put_all(struct device *device)
 {
 	struct baleen_deploy deploy;
 	struct baleen_error error;
-	int err = baleen_deploy_open(&deploy, device->name, BALEEN_LOCK_TIMEOUT_MS, &error);
+	int err;
+
+	baleen_bans_end_if_due();
+	err = baleen_deploy_open(&deploy, device->name, BALEEN_LOCK_TIMEOUT_MS, &error);
 
 	if (err)
 		return complain("%s", error.text);

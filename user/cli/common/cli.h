@@ -15,6 +15,7 @@ enum exit_code {
 	EXIT_USAGE = 2,
 	EXIT_CHANGED = 3, /* of commands that may find nothing to do */
 	EXIT_UNKEPT = 4,  /* done and in force, but not on disk */
+	EXIT_BEHIND = 5,  /* done, but a device has not followed yet */
 };
 
 struct option_spec;

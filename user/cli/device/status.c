@@ -202,6 +202,9 @@ static void print_device(const struct baleen_xdp *xdp, const struct baleen_stats
 		say("  NOT KEPT: %s: %s; the last changes end at a reboot, unless there is room "
 		    "before\n",
 		    baleen_book_unkept_why(state), state->book->path);
+	if (state && baleen_rule_store_is_behind(state))
+		say("  BEHIND: the last bans are kept, and not in force here until baleend, or the next "
+		    "command that changes it, can change it\n");
 	for (u32 i = 0; i < xdp->config.n_rules; i++) {
 		show_rule(xdp, i, stats, state, false, sound);
 		if (state)

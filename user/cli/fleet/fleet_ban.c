@@ -9,7 +9,7 @@
 #include "cli/common/options.h"
 #include "cli/fleet/fleet_verbs.h"
 #include "cli/open/entries.h"
-#include "deploy/deploy.h"
+#include "deploy/bans.h"
 #include "fleet/fleet_policy.h"
 #include "fleet/fleet_rule.h"
 #include "net/device.h"
@@ -152,6 +152,7 @@ static int ban_on_device(struct ban *ban, const char *device)
 	struct baleen_error error;
 	int err;
 
+	baleen_bans_end_if_due();
 	if (baleen_deploy_open(&deploy, device, ban->wait_ms, &error))
 		return complain("%s", error.text);
 	err = baleen_rule_store_get_rules(&deploy.state, &rules, &error) ?

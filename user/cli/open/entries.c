@@ -60,17 +60,32 @@ int entries_append(struct entries *entries, enum baleen_rule_entry_op op,
 	return 0;
 }
 
-void entries_warn_ends(const struct entries *entries, const struct baleen_deploy *deploy)
+static bool has_end(const struct entries *entries)
 {
-	for (size_t i = 0; deploy->has_xdp && i < entries->n; i++) {
+	for (size_t i = 0; i < entries->n; i++) {
 		const struct baleen_rule_entry_change *change = &entries->change[i];
 
-		if (change->op != BALEEN_RULE_ENTRY_PUT || !change->entry.expires_ms ||
-		    change->result == -EPERM)
-			continue;
-		session_warn_ends(deploy->state.device);
-		return;
+		if (change->op == BALEEN_RULE_ENTRY_PUT && change->entry.expires_ms &&
+		    change->result != -EPERM)
+			return true;
 	}
+	return false;
+}
+
+void entries_warn_ends(const struct entries *entries, const struct baleen_deploy *deploy)
+{
+	if (deploy->has_xdp && has_end(entries))
+		session_warn_ends(deploy->state.device);
+}
+
+void entries_warn_bans_end(const struct entries *entries, const struct baleen_bans *bans)
+{
+	bool is_in_force = false;
+
+	for (u32 i = 0; i < bans->n_devices; i++)
+		is_in_force |= bans->device[i].is_attached;
+	if (is_in_force && has_end(entries))
+		session_warn_ends(bans->n_devices > 1 ? "these devices" : bans->device[0].name);
 }
 
 void entries_free(struct entries *entries)

@@ -48,6 +48,8 @@ int entries_append(struct entries *entries, enum baleen_rule_entry_op op,
 
 /* Says that nobody takes out what ends, when one that was put and is in force has an end. */
 void entries_warn_ends(const struct entries *entries, const struct baleen_deploy *deploy);
+/* The same of bans of all rules. */
+void entries_warn_bans_end(const struct entries *entries, const struct baleen_bans *bans);
 
 void entries_free(struct entries *entries);
 

@@ -205,9 +205,10 @@ void describe_state(const struct baleen_rule_store *state, const char *device, j
 
 	baleen_rule_store_get_text(state, "applied", &applied);
 	json_object_set_new(json, "made_of",
-			    json_pack("{s:o, s:b, s:s*, s:o, s:o}", "path", json_text(state->path),
-				      "kept", state->is_kept && !unkept, "not_kept", unkept,
-				      "applied",
+			    json_pack("{s:o, s:b, s:s*, s:b, s:o, s:o}", "path",
+				      json_text(state->path), "kept", state->is_kept && !unkept,
+				      "not_kept", unkept, "behind",
+				      baleen_rule_store_is_behind(state), "applied",
 				      applied ? json_integer(atoll(applied)) : json_null(),
 				      "confirm_until_ms",
 				      deadline_ms ? json_integer(deadline_ms) : json_null()));

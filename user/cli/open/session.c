@@ -10,6 +10,7 @@
 #include "state/book.h"
 #include "state/book_mend.h"
 #include "state/entries.h"
+#include "state/scope.h"
 #include "util/number.h"
 #include "util/shell.h"
 
@@ -109,8 +110,26 @@ int session_kept(const struct baleen_rule_store *state)
 		return EXIT_DONE;
 	complain(
 		"%s: in force, but not kept: %s: %s; a reboot undoes it, unless there is room before",
-		state->device, why, state->book->path);
+		*state->device ? state->device : BALEEN_SCOPE_BANS, why, state->book->path);
 	return EXIT_UNKEPT;
+}
+
+bool session_warn_behind(const struct baleen_bans *bans)
+{
+	bool any = false;
+
+	for (u32 i = 0; i < bans->n_devices; i++) {
+		const struct baleen_ban_device *device = &bans->device[i];
+
+		if (!device->is_behind)
+			continue;
+		any = true;
+		complain("%s: is behind: %s; it follows with baleend, or the next command that "
+			 "changes it",
+			 device->name, device->why.text);
+		suggest_mend(device->name);
+	}
+	return any;
 }
 
 struct baleen_rule_source rule_source(const struct filter_ref *ref,
@@ -168,6 +187,7 @@ static void warn_singles(const struct baleen_device_session *session,
 			 const struct baleen_ruleset *ruleset)
 {
 	const struct baleen_rule_store *state = &session->deploy.state;
+	const struct baleen_rule_store own = baleen_book_of(state);
 	struct baleen_stored_rules before;
 	char n[NUMBER_TEXT];
 
@@ -175,7 +195,7 @@ static void warn_singles(const struct baleen_device_session *session,
 		return;
 	for (u32 i = 0; i < before.n_rules; i++) {
 		const char *name = before.rule[i].name;
-		u64 n_singles = baleen_rule_entries_count(state, name, NULL);
+		u64 n_singles = baleen_rule_entries_count(&own, name, NULL);
 		bool stays = !n_singles;
 
 		for (u32 j = 0; j < ruleset->n_rules; j++)

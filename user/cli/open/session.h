@@ -6,6 +6,7 @@
 #define BALEEN_CLI_SESSION_H
 
 #include "cli/open/rules.h"
+#include "deploy/bans.h"
 #include "deploy/device_session.h"
 
 /* Hold an attached device, or one with a state, and say on a terminal why that takes its
@@ -29,9 +30,12 @@ void session_warn_never(const struct baleen_deploy *deploy);
 void session_warn_ends(const char *devices);
 
 /* Says when what a command has changed could not be written to the disk; EXIT_UNKEPT then, else
- * EXIT_DONE.
+ * EXIT_DONE. @state: of a device, or of baleen_book_open()
  */
 int session_kept(const struct baleen_rule_store *state);
+
+/* Says which devices are behind; whether there are some. */
+bool session_warn_behind(const struct baleen_bans *bans);
 
 /* The argument IMAGE of a command, as a source of a rule. */
 struct baleen_rule_source rule_source(const struct filter_ref *ref,

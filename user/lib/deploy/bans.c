@@ -1,275 +1,202 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* All rules that take bans, of all devices, changed together. */
+/* Bans of all rules that take some: the devices, held as far as nobody else does. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "deploy/bans.h"
-#include "net/device.h"
-#include "state/rule_store_each.h"
+#include "net/daemon_lock.h"
+#include "state/book.h"
 #include "util/array.h"
+#include "util/clock.h"
 
-/* --- open ------------------------------------------------------------------ */
+/* Long enough to take a lock that nobody has. */
+#define AT_ONCE_MS 1
+/* So long others may hold devices, all of them together, before they are late: to derive a filter
+ * anew takes longer.
+ */
+#define MOMENT_MS 50
+
+/* --- find -------------------------------------------------------------------- */
 
 /**
- * struct search - the devices that have a rule that takes bans
- * @found: they, open to read: who reads becomes the writer
- * @n: how many
- * @bans: those that cannot be read are its sick ones
+ * struct search - on the way to the devices
+ * @bans: them
  * @error: the caller's
  */
 struct search {
-	struct baleen_rule_store_found *found;
-	size_t n;
 	struct baleen_bans *bans;
 	struct baleen_error *error;
 };
 
-/* The first failure is what is told. */
-static int add_sick(struct baleen_bans *bans, const char *device, const struct baleen_error *why,
-		    struct baleen_error *error)
+/* A device that was taken over has two states for a moment, and one name. */
+static struct baleen_ban_device *find_device(struct baleen_bans *bans, const char *name)
 {
-	struct baleen_ban_sick *sick;
-
-	for (size_t i = 0; i < bans->n_sick; i++)
-		if (!strcmp(bans->sick[i].device, device))
-			return 0;
-	if (baleen_array_add(&bans->sick, bans->n_sick))
-		return baleen_no_memory(error);
-	sick = &bans->sick[bans->n_sick++];
-	snprintf(sick->device, sizeof(sick->device), "%s", device);
-	sick->error = *why;
-	return 0;
+	for (u32 i = 0; i < bans->n_devices; i++)
+		if (!strcmp(bans->device[i].name, name))
+			return &bans->device[i];
+	return NULL;
 }
 
-/* A device that was taken over has two states for a moment, and one name. */
 static int look_at_device(struct baleen_rule_store_found *found, void *data)
 {
 	struct search *search = data;
+	struct baleen_bans *bans = search->bans;
 	struct baleen_stored_rules rules;
-	int err = found->err;
+	struct baleen_ban_device *device;
+	int err = baleen_rule_store_stamps_add(&bans->states, found, search->error);
 
+	if (err)
+		return err;
+	err = found->err;
 	if (!err)
 		err = baleen_rule_store_get_rules(&found->state, &rules, &found->error);
-	if (err)
-		return add_sick(search->bans, found->device, &found->error, search->error);
-	if (!baleen_rules_accept_bans(&rules))
+	if ((!err && !baleen_rules_accept_bans(&rules)) || find_device(bans, found->device))
 		return 0;
-	for (size_t i = 0; i < search->n; i++)
-		if (!strcmp(search->found[i].device, found->device))
-			return 0;
-	if (baleen_array_add(&search->found, search->n))
+	if (baleen_array_add(&bans->device, bans->n_devices))
 		return baleen_no_memory(search->error);
+	device = &bans->device[bans->n_devices++];
+	*device = (struct baleen_ban_device){ .has_state = !err };
+	snprintf(device->name, sizeof(device->name), "%s", found->device);
+	if (err) {
+		device->why = found->error;
+		return 0;
+	}
+	device->deploy.state = found->state;
 	found->is_taken = true;
-	search->found[search->n++] = *found;
 	return 0;
 }
 
 static int compare_names(const void *a, const void *b)
 {
-	const struct baleen_rule_store_found *x = a, *y = b;
+	const struct baleen_ban_device *x = a, *y = b;
 
-	return strcmp(x->device, y->device);
+	return strcmp(x->name, y->name);
 }
 
-/* Asks again, now that the devices are held: rules may have changed since the search. */
-static int add_rules(struct baleen_bans *bans, struct baleen_error *error)
-{
-	u32 index = bans->n_devices - 1;
-	struct baleen_stored_rules rules;
-	int err = baleen_rule_store_get_rules(&bans->deploy[index].state, &rules, error);
+/* --- hold -------------------------------------------------------------------- */
 
-	for (u32 i = 0; i < rules.n_rules && !err; i++) {
+static void let_go(struct baleen_ban_device *device)
+{
+	if (device->has_state)
+		baleen_deploy_close(&device->deploy);
+	device->has_state = device->is_held = false;
+}
+
+static void look_at(const struct baleen_bans *bans, struct baleen_ban_device *device, bool is_kept)
+{
+	device->deploy = (struct baleen_deploy){ .has_xdp = false };
+	device->has_state = !baleen_rule_store_read(&device->deploy.state, device->name, is_kept,
+						    NULL);
+	if (device->has_state)
+		baleen_book_share(&device->deploy.state, &bans->book);
+}
+
+/* One that cannot be held is looked at still. A device that was forgotten meanwhile has no state. */
+static void hold(struct baleen_bans *bans, struct baleen_ban_device *device, u64 timeout_ms)
+{
+	struct baleen_rule_store state = device->deploy.state;
+	bool is_kept = state.is_kept;
+	int err = baleen_deploy_open_read(&device->deploy, &state, &bans->book, timeout_ms,
+					  &device->why);
+
+	device->has_state = device->is_held = !err;
+	device->is_gone = err == -ENOENT;
+	device->is_attached = !err && device->deploy.has_xdp;
+	if (err && !device->is_gone)
+		look_at(bans, device, is_kept);
+}
+
+/* Asks again, now that the device is held: its rules may have changed since the search. */
+static int add_rules(struct baleen_bans *bans, u32 index, struct baleen_error *error)
+{
+	struct baleen_ban_device *device = &bans->device[index];
+	struct baleen_stored_rules rules;
+
+	if (baleen_rule_store_get_rules(&device->deploy.state, &rules, &device->why)) {
+		let_go(device);
+		return 0;
+	}
+	for (u32 i = 0; i < rules.n_rules; i++) {
 		if (!rules.rule[i].takes_bans)
 			continue;
 		if (baleen_array_add(&bans->rule, bans->n_rules))
 			return baleen_no_memory(error);
 		bans->rule[bans->n_rules++] =
-			(struct baleen_ban_rule){ .deploy = index, .rule = rules.rule[i] };
+			(struct baleen_ban_rule){ .device = index, .rule = rules.rule[i] };
+	}
+	if (!baleen_rules_accept_bans(&rules)) {
+		let_go(device);
+		device->is_gone = true;
+	}
+	return 0;
+}
+
+static u64 left_of(u64 deadline_ms)
+{
+	u64 now_ms = baleen_monotonic_ms();
+
+	return deadline_ms > now_ms ? deadline_ms - now_ms : AT_ONCE_MS;
+}
+
+static int hold_all(struct baleen_bans *bans, struct baleen_error *error)
+{
+	u64 deadline_ms = baleen_monotonic_ms() + MOMENT_MS;
+	int err = 0;
+
+	if (bans->n_devices > 1)
+		qsort(bans->device, bans->n_devices, sizeof(*bans->device), compare_names);
+	for (u32 i = 0; i < bans->n_devices && !err; i++) {
+		if (bans->device[i].has_state)
+			hold(bans, &bans->device[i], left_of(deadline_ms));
+		if (bans->device[i].has_state)
+			err = add_rules(bans, i, error);
 	}
 	return err;
 }
 
-/* Lets go of the device that was held last, and of its rules. */
-static void drop_last(struct baleen_bans *bans)
+static int fail_without_rules(const struct baleen_bans *bans, struct baleen_error *error)
 {
-	u32 last = --bans->n_devices;
-
-	while (bans->n_rules && bans->rule[bans->n_rules - 1].deploy == last)
-		bans->n_rules--;
-	baleen_deploy_close(&bans->deploy[last]);
+	for (u32 i = 0; i < bans->n_devices; i++)
+		if (!bans->device[i].is_gone)
+			return baleen_fail(error, EIO, "%s", bans->device[i].why.text);
+	return baleen_fail(error, ENOENT, "no rule of any device takes bans");
 }
 
-/* The state of @found is closed then, or part of @bans. */
-static int hold(struct baleen_bans *bans, struct baleen_rule_store_found *found, u64 timeout_ms,
-		struct baleen_error *error)
+int baleen_bans_open(struct baleen_bans *bans, struct baleen_error *error)
 {
-	struct baleen_error why;
+	struct search search = { .bans = bans, .error = error };
 	int err;
 
-	if (baleen_array_add(&bans->deploy, bans->n_devices) ||
-	    baleen_array_add(&bans->host, bans->n_devices)) {
-		baleen_rule_store_close(&found->state);
-		return baleen_no_memory(error);
-	}
-	bans->host[bans->n_devices] = (struct baleen_host){ 0 };
-	err = baleen_deploy_open_read(&bans->deploy[bans->n_devices], &found->state, timeout_ms,
-				      &why);
-	/* Forgotten in the meantime. */
-	if (err == -ENOENT)
-		return 0;
-	if (!err) {
-		bans->n_devices++;
-		err = add_rules(bans, &why);
-		if (err)
-			drop_last(bans);
-	}
-	return err ? add_sick(bans, found->device, &why, error) : 0;
-}
-
-static int fail_all(const struct baleen_bans *bans, struct baleen_error *error)
-{
-	if (!bans->n_sick)
-		return baleen_fail(error, ENOENT, "no rule of any device takes bans");
-	return baleen_fail(error, EIO, "%s", bans->sick[0].error.text);
-}
-
-int baleen_bans_open(struct baleen_bans *bans, u64 timeout_ms, struct baleen_error *error)
-{
-	struct baleen_bans opened = { 0 };
-	struct search search = { .bans = &opened, .error = error };
-	int err = baleen_rule_store_each(look_at_device, &search, error);
-
-	if (search.n)
-		qsort(search.found, search.n, sizeof(*search.found), compare_names);
-	for (size_t i = 0; i < search.n; i++) {
-		if (err)
-			baleen_rule_store_close(&search.found[i].state);
-		else
-			err = hold(&opened, &search.found[i], timeout_ms, error);
-	}
-	free(search.found);
-	if (!err && !opened.n_rules)
-		err = fail_all(&opened, error);
-	if (err && !opened.n_sick)
-		baleen_bans_close(&opened);
-	else
-		*bans = opened;
-	return err;
+	*bans = (struct baleen_bans){ .book.lock_fd = -1 };
+	err = baleen_book_open(&bans->book, error);
+	if (!err)
+		err = baleen_rule_store_each(look_at_device, &search, error);
+	if (!err)
+		err = hold_all(bans, error);
+	if (err)
+		return err;
+	return bans->n_rules ? 0 : fail_without_rules(bans, error);
 }
 
 void baleen_bans_close(struct baleen_bans *bans)
 {
 	for (size_t i = 0; i < bans->n_rules; i++)
-		free(bans->rule[i].before);
+		free(bans->rule[i].before.entry);
 	for (u32 i = 0; i < bans->n_devices; i++) {
-		baleen_deploy_close(&bans->deploy[i]);
-		baleen_host_free(&bans->host[i]);
+		let_go(&bans->device[i]);
+		baleen_host_free(&bans->device[i].host);
 	}
 	free(bans->rule);
-	free(bans->deploy);
-	free(bans->host);
-	free(bans->sick);
-	*bans = (struct baleen_bans){ 0 };
+	free(bans->device);
+	free(bans->news);
+	baleen_rule_store_stamps_free(&bans->states);
+	baleen_book_close(&bans->book);
+	*bans = (struct baleen_bans){ .book.lock_fd = -1 };
 }
 
-/* --- put ------------------------------------------------------------------- */
-
-static int put_one(struct baleen_bans *bans, struct baleen_ban_rule *rule,
-		   const struct baleen_ban_word *word, struct baleen_error *error)
-{
-	struct baleen_batch batch = { .rule = rule->rule.name,
-				      .change = rule->change,
-				      .n = rule->n_changes,
-				      .host = &bans->host[rule->deploy],
-				      .cuts_sessions = !word->narrows,
-				      .forces = word->forces,
-				      .narrows = word->narrows };
-	int err = rule->n_changes ?
-			  baleen_deploy_batch(&bans->deploy[rule->deploy], &batch, error) :
-			  0;
-
-	char why[BALEEN_GATE_TEXT];
-
-	rule->in_place = batch.in_place;
-	strcpy(rule->widened, batch.widened);
-	for (size_t i = 0; i < rule->n_changes && !err; i++)
-		if (rule->change[i].result == -EPERM)
-			err = baleen_fail(error, EPERM, "%s: %s",
-					  baleen_entry_key_text(&rule->change[i].entry.key).text,
-					  baleen_gate_text(rule->change[i].answer,
-							   &rule->change[i].protected, why));
-	return err;
-}
-
-/* Removes what the changes added, and adds what was there. */
-static int put_back(struct baleen_bans *bans, const struct baleen_ban_rule *rule,
-		    struct baleen_error *error)
-{
-	size_t n = rule->n_changes + rule->n_before;
-	struct baleen_rule_entry_change *change = calloc(n, sizeof(*change));
-	struct baleen_batch batch = {
-		.rule = rule->rule.name, .change = change, .n = n, .asker = BALEEN_ASKER_UNDO
-	};
-	int err;
-
-	if (!change)
-		return baleen_no_memory(error);
-	memcpy(change, rule->change, rule->n_changes * sizeof(*change));
-	for (size_t i = 0; i < rule->n_changes; i++) {
-		change[i].op = BALEEN_RULE_ENTRY_REMOVE;
-		change[i].entry.origin[0] = '\0';
-	}
-	if (rule->n_before)
-		memcpy(change + rule->n_changes, rule->before, rule->n_before * sizeof(*change));
-	err = baleen_deploy_batch(&bans->deploy[rule->deploy], &batch, error);
-	free(change);
-	return err;
-}
-
-/* The rules before @n; @deploy: those of one device alone, or -1. The first failure is what is
- * told, unless a rule stays changed.
- */
-static void put_all_back(struct baleen_bans *bans, size_t n, s64 deploy, struct baleen_error *error)
-{
-	for (size_t i = 0; i < n; i++) {
-		const struct baleen_ban_rule *rule = &bans->rule[i];
-		struct baleen_error first = *error, why;
-
-		if ((deploy >= 0 && rule->deploy != deploy) || rule->is_left)
-			continue;
-		if (rule->n_changes && put_back(bans, rule, &why))
-			baleen_fail(error, EIO, "%.256s; and %s:%s stays changed: %.256s",
-				    first.text, bans->deploy[rule->deploy].state.device,
-				    rule->rule.name, why.text);
-	}
-}
-
-/* The rule @n has failed: its device is left out. */
-static int leave_device(struct baleen_bans *bans, size_t n, struct baleen_error *why,
-			struct baleen_error *error)
-{
-	u32 deploy = bans->rule[n].deploy;
-
-	put_all_back(bans, n, deploy, why);
-	for (size_t i = 0; i < bans->n_rules; i++)
-		bans->rule[i].is_left |= bans->rule[i].deploy == deploy;
-	return add_sick(bans, bans->deploy[deploy].state.device, why, error);
-}
-
-/* --- remember -------------------------------------------------------------- */
-
-static int keep(const struct baleen_rule_entry *entry, void *data)
-{
-	struct baleen_ban_rule *rule = data;
-
-	if (baleen_array_add(&rule->before, rule->n_before))
-		return -ENOMEM;
-	rule->before[rule->n_before++] =
-		(struct baleen_rule_entry_change){ .op = BALEEN_RULE_ENTRY_PUT, .entry = *entry };
-	return 0;
-}
+/* --- remember ---------------------------------------------------------------- */
 
 int baleen_bans_remember(struct baleen_bans *bans, const struct baleen_rule_entry *entry,
 			 struct baleen_error *error)
@@ -278,43 +205,170 @@ int baleen_bans_remember(struct baleen_bans *bans, const struct baleen_rule_entr
 
 	for (size_t i = 0; i < bans->n_rules && !err; i++) {
 		struct baleen_ban_rule *rule = &bans->rule[i];
-		struct baleen_error why;
 
-		if (rule->is_left)
-			continue;
-		err = baleen_rule_entries_of_key(&bans->deploy[rule->deploy].state, rule->rule.name,
-						 entry, keep, rule, &why);
-		if (err == -ENOMEM)
-			baleen_no_memory(error);
-		else if (err)
-			err = leave_device(bans, i, &why, error);
+		err = baleen_rule_entries_of_key(&bans->device[rule->device].deploy.state,
+						 rule->rule.name, entry, baleen_entry_array_keep,
+						 &rule->before, error);
 	}
-	return err;
+	return err == -ENOMEM ? baleen_no_memory(error) : err;
 }
 
-/* --- put all ------------------------------------------------------------- */
+/* --- marks ----------------------------------------------------------------------- */
 
-int baleen_bans_put(struct baleen_bans *bans, const struct baleen_ban_word *word,
-		    const struct baleen_ban_rule **refused, struct baleen_error *error)
+static int leave_behind(const char *name, struct baleen_error *error)
 {
-	size_t n_left = 0;
+	struct baleen_rule_store state = { .lock_fd = -1 };
 
-	for (size_t i = 0; i < bans->n_rules; i++) {
-		struct baleen_error why;
-		int err = bans->rule[i].is_left ? 0 : put_one(bans, &bans->rule[i], word, &why);
+	snprintf(state.now, sizeof(state.now), "%s", name);
+	return baleen_rule_store_leave_behind(&state, error);
+}
 
-		if (err && err != -EPERM)
-			err = leave_device(bans, i, &why, error);
-		else if (err)
-			*error = why;
-		if (!err)
+/* Return: 1 when it takes bans, and is marked; 0; a negative errno. */
+static int mark_taker(const char *device, struct baleen_error *error)
+{
+	struct baleen_stored_rules rules;
+	struct baleen_rule_store state;
+	int err = 0;
+	bool takes;
+
+	if (baleen_rule_store_open(&state, device, 0, NULL))
+		return 0;
+	takes = !baleen_rule_store_get_rules(&state, &rules, NULL) &&
+		baleen_rules_accept_bans(&rules);
+	if (takes)
+		err = baleen_rule_store_leave_behind(&state, error);
+	baleen_rule_store_close(&state);
+	return err ? err : takes;
+}
+
+static int mark_news(const char *name, void *data)
+{
+	struct search *search = data;
+	struct baleen_bans *bans = search->bans;
+	const struct baleen_ban_device *device = find_device(bans, name);
+	int ret = device && !device->is_gone ? 0 : mark_taker(name, search->error);
+
+	if (ret <= 0)
+		return ret;
+	if (baleen_array_add(&bans->news, bans->n_news))
+		return baleen_no_memory(search->error);
+	snprintf(bans->news[bans->n_news++], BALEEN_POINT_BYTES, "%s", name);
+	return 0;
+}
+
+int baleen_bans_mark(struct baleen_bans *bans, struct baleen_error *error)
+{
+	struct search search = { .bans = bans, .error = error };
+	int err = 0;
+
+	bans->n_news = 0;
+	for (u32 i = 0; i < bans->n_devices && !err; i++) {
+		const struct baleen_ban_device *device = &bans->device[i];
+
+		if (device->is_gone)
 			continue;
-		put_all_back(bans, i, -1, error);
-		if (refused && err == -EPERM)
-			*refused = &bans->rule[i];
-		return err;
+		if (!device->is_held)
+			err = leave_behind(device->has_state ? device->deploy.state.now :
+							       device->name,
+					   error);
+		else if (device->deploy.has_xdp)
+			err = baleen_rule_store_mark(&device->deploy.state, error);
 	}
-	for (size_t i = 0; i < bans->n_rules; i++)
-		n_left += bans->rule[i].is_left;
-	return n_left == bans->n_rules ? fail_all(bans, error) : 0;
+	return err ? err : baleen_rule_store_each_news(&bans->states, mark_news, &search, error);
+}
+
+/* --- those that were not held --------------------------------------------------- */
+
+/* Others may go on with it. */
+static void stop_holding(const struct baleen_bans *bans, struct baleen_ban_device *device)
+{
+	bool is_kept = device->deploy.state.is_kept;
+
+	let_go(device);
+	look_at(bans, device, is_kept);
+}
+
+/* To be held is to follow: the mark is found. */
+static void catch_up(struct baleen_bans *bans, struct baleen_ban_device *device, u64 deadline_ms)
+{
+	int err = 0;
+
+	if (!device->has_state)
+		err = baleen_rule_store_open(&device->deploy.state, device->name, 0, &device->why);
+	device->is_gone = err == -ENOENT;
+	if (!err)
+		hold(bans, device, left_of(deadline_ms));
+	device->is_behind = !device->is_held && !device->is_gone;
+	if (device->is_held)
+		stop_holding(bans, device);
+}
+
+static bool is_late(const struct baleen_ban_device *device)
+{
+	return !device->is_held && !device->is_gone;
+}
+
+/* Those for which there is no memory have their mark. */
+static void add_news(struct baleen_bans *bans)
+{
+	for (size_t i = 0; i < bans->n_news; i++) {
+		struct baleen_ban_device *device;
+
+		if (baleen_array_add(&bans->device, bans->n_devices))
+			break;
+		device = &bans->device[bans->n_devices++];
+		*device = (struct baleen_ban_device){ .has_state = false };
+		strcpy(device->name, bans->news[i]);
+	}
+	bans->n_news = 0;
+}
+
+void baleen_bans_catch_up(struct baleen_bans *bans, u64 timeout_ms)
+{
+	u64 deadline_ms = baleen_monotonic_ms() + timeout_ms;
+	bool is_any_late = false;
+
+	add_news(bans);
+	for (u32 i = 0; i < bans->n_devices; i++)
+		is_any_late |= is_late(&bans->device[i]);
+	for (u32 i = 0; i < bans->n_devices && is_any_late; i++) {
+		struct baleen_ban_device *device = &bans->device[i];
+
+		device->is_late = is_late(device);
+		if (device->is_held)
+			stop_holding(bans, device);
+	}
+	for (u32 i = 0; i < bans->n_devices; i++)
+		if (bans->device[i].is_late)
+			catch_up(bans, &bans->device[i], deadline_ms);
+}
+
+/* --- ended ---------------------------------------------------------------------- */
+
+int baleen_bans_expire(u64 timeout_ms, struct baleen_error *error)
+{
+	struct baleen_batch nothing = { .asker = BALEEN_ASKER_UNDO };
+	struct baleen_rule_store book;
+	struct baleen_error ignored;
+	struct baleen_bans bans;
+	u64 next_ms;
+	int err = baleen_book_open(&book, error);
+
+	if (err)
+		return err;
+	next_ms = baleen_bans_next_expiry(&book);
+	baleen_book_close(&book);
+	if (!next_ms || next_ms > baleen_now_ms())
+		return 0;
+	err = baleen_bans_open(&bans, error ? error : &ignored);
+	if (!err)
+		err = baleen_bans_put(&bans, &nothing, timeout_ms, NULL, error ? error : &ignored);
+	baleen_bans_close(&bans);
+	return err == -ENOENT ? 0 : err;
+}
+
+void baleen_bans_end_if_due(void)
+{
+	if (!baleen_daemon_is_running())
+		baleen_bans_expire(AT_ONCE_MS, NULL);
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "deploy/bans.h"
 #include "deploy/conf_apply.h"
 #include "deploy/confirm.h"
 #include "deploy/protect.h"
@@ -90,6 +91,7 @@ static int open_device(const struct baleen_conf_apply *apply, struct taken *take
 		return err;
 	if (!taken->had_state)
 		return create(apply, &taken->deploy, error);
+	baleen_bans_end_if_due();
 	err = baleen_deploy_open(&taken->deploy, apply->device, apply->timeout_ms, error);
 	if (err && !taken->was_kept)
 		forget_copy(apply->device, true);

@@ -71,7 +71,8 @@ static void count_singles(struct comparison *work, const char *rule)
 	struct baleen_rule_store book;
 
 	if (work->state) {
-		change->n_singles = baleen_rule_entries_count(work->state, rule, NULL);
+		book = baleen_book_of(work->state);
+		change->n_singles = baleen_rule_entries_count(&book, rule, NULL);
 	} else if (!baleen_book_open(&book, NULL)) {
 		snprintf(book.scope, sizeof(book.scope), "%s", work->goal->device);
 		change->n_singles = baleen_rule_entries_count(&book, rule, NULL);
@@ -295,7 +296,8 @@ static int compare_rule(struct comparison *work, u32 index)
 	}
 	old = &work->old.rules.rule[at];
 	err = compare_filter(work, old, new);
-	work->plan->deploy.rebuild[index] = work->plan->n_changes > n;
+	work->plan->deploy.rebuild[index] = work->plan->n_changes > n ||
+					    old->takes_bans != new->takes_bans;
 	if (!err)
 		err = compare_qualifiers(work, old, new);
 	if (!err)
@@ -447,6 +449,8 @@ static int compare_live(struct comparison *work)
 		return add_change(work, BALEEN_CONF_LIVE, "", "has other rules than its state");
 	if (baleen_rule_store_is_marked(work->state))
 		return add_change(work, BALEEN_CONF_LIVE, "", "a change of it was cut short");
+	if (baleen_rule_store_is_behind(work->state))
+		return add_change(work, BALEEN_CONF_LIVE, "", "the last bans are not in force yet");
 	return 0;
 }
 

@@ -28,18 +28,56 @@ static int open_xdp(struct baleen_deploy *deploy, u64 timeout_ms, struct baleen_
 	return err == -ENOENT || err == -ENODEV ? 0 : err;
 }
 
-/* Finish what a killed writer left half-way, and undo changes of other tools. */
+/* Entries are narrowed by the addresses of now. Who left the device behind could not write them
+ * down. Where they cannot be found out those of before stay.
+ */
+static void protect_narrowed(struct baleen_deploy *deploy, const struct baleen_stored_rules *rules)
+{
+	struct baleen_deploy_plan plan = { .rules = *rules };
+	struct baleen_error ignored;
+	bool is_any = false;
+
+	for (u32 i = 0; i < rules->n_rules; i++)
+		is_any |= baleen_rule_entries_yield(&deploy->state, rules->rule[i].name);
+	if (!is_any || baleen_rule_store_begin(&deploy->state, &ignored))
+		return;
+	if (baleen_protect(&deploy->state, &plan, NULL, &ignored))
+		baleen_rule_store_rollback(&deploy->state);
+	else
+		baleen_rule_store_commit(&deploy->state, &ignored);
+}
+
+/* One mark goes when the other is there: who dies in between leaves one. */
+static int catch_up(struct baleen_deploy *deploy, const struct baleen_stored_rules *rules,
+		    struct baleen_error *error)
+{
+	int err = deploy->has_xdp ? baleen_rule_store_mark(&deploy->state, error) : 0;
+
+	if (err)
+		return err;
+	baleen_rule_store_catch_up(&deploy->state);
+	protect_narrowed(deploy, rules);
+	return 0;
+}
+
+/* Finish what a killed writer left half-way, follow the book, and undo changes of other tools. */
 static int repair(struct baleen_deploy *deploy, const struct baleen_stored_rules *rules,
 		  struct baleen_error *error)
 {
 	bool is_marked = baleen_rule_store_is_marked(&deploy->state);
+	bool is_behind = baleen_rule_store_is_behind(&deploy->state);
 	int err = 0;
 
-	if (deploy->has_xdp && rules->n_rules &&
+	if (is_behind)
+		err = catch_up(deploy, rules, error);
+	is_marked |= is_behind;
+	if (!err && deploy->has_xdp && rules->n_rules &&
 	    (is_marked || baleen_deploy_differs(deploy, rules)))
 		err = baleen_deploy_follow(deploy, baleen_now_ms(), error);
 	if (!err && is_marked)
 		baleen_rule_store_unmark(&deploy->state);
+	if (err && is_behind)
+		baleen_rule_store_leave_behind(&deploy->state, NULL);
 	return err;
 }
 
@@ -84,9 +122,10 @@ static int open_rest(struct baleen_deploy *deploy, const struct baleen_rule_stor
 		err = baleen_rule_store_get_rules(&opened.state, &plan.rules, error);
 	if (!err)
 		err = repair(&opened, &plan.rules, error);
+	/* A state is there: what is not is something else. */
 	if (err) {
 		baleen_deploy_close(&opened);
-		return err;
+		return err == -ENOENT ? -EIO : err;
 	}
 	follow_never(&opened, &plan);
 	/* On a full disk the rows stay, and mean nothing. */
@@ -106,10 +145,13 @@ int baleen_deploy_open(struct baleen_deploy *deploy, const char *device, u64 tim
 }
 
 int baleen_deploy_open_read(struct baleen_deploy *deploy, struct baleen_rule_store *state,
-			    u64 timeout_ms, struct baleen_error *error)
+			    const struct baleen_rule_store *book, u64 timeout_ms,
+			    struct baleen_error *error)
 {
 	int err = baleen_rule_store_write(state, timeout_ms ? timeout_ms : 1, error);
 
+	if (!err && book)
+		baleen_book_share(state, book);
 	return err ? err : open_rest(deploy, state, timeout_ms, error);
 }
 
@@ -171,6 +213,30 @@ static int undo(void *data, bool is_put, struct baleen_error *error)
 	return baleen_xdp_detach(deploy->state.now, error);
 }
 
+/* A ban takes no lock of a device that it does not find, or does not find taking bans: what was
+ * committed while the filter was derived is followed here. What is committed later finds it.
+ */
+static void follow_bans(struct baleen_deploy *deploy, const struct baleen_stored_rules *rules,
+			u64 version)
+{
+	struct baleen_error ignored;
+	int err = 0;
+
+	if (!deploy->has_xdp || !baleen_rules_accept_bans(rules))
+		return;
+	err = baleen_book_wait(&ignored);
+	if (!err && baleen_book_version(&deploy->state) == version)
+		return;
+	/* There was no book, and there is one without bans. */
+	if (!err && !version && !baleen_rule_entries_count(&deploy->state, NULL, NULL))
+		return;
+	err = baleen_rule_store_mark(&deploy->state, &ignored);
+	if (!err)
+		err = baleen_deploy_follow(deploy, baleen_now_ms(), &ignored);
+	if (!err)
+		baleen_rule_store_unmark(&deploy->state);
+}
+
 int baleen_deploy_put(struct baleen_deploy *deploy, const struct baleen_deploy_plan *plan,
 		      struct baleen_attempts *attempts,
 		      int (*check)(void *data, const struct baleen_ruleset *ruleset), void *data,
@@ -183,10 +249,12 @@ int baleen_deploy_put(struct baleen_deploy *deploy, const struct baleen_deploy_p
 				   .attempts = attempts ? attempts : &ignored,
 				   .was_attached = deploy->has_xdp };
 	const struct baleen_deploy_change change = { .put = put, .undo = undo, .data = &putting };
+	u64 version;
 	int err;
 
 	if (!putting.was_attached)
 		baleen_book_follow_boot(&deploy->state);
+	version = baleen_book_version(&deploy->state);
 	err = baleen_deploy_prepare(deploy, &step, error);
 	if (!err && check)
 		err = check(data, &step.ruleset);
@@ -203,6 +271,8 @@ int baleen_deploy_put(struct baleen_deploy *deploy, const struct baleen_deploy_p
 	if (!err)
 		baleen_book_be_there(&deploy->state);
 	baleen_deploy_step_free(&step);
+	if (!err)
+		follow_bans(deploy, &plan->rules, version);
 	/* They stay in force where that fails, and are judged at their end. */
 	if (!err)
 		baleen_deploy_settle_widened(deploy, &plan->rules, NULL);

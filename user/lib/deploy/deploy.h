@@ -18,8 +18,8 @@
  * @timeout_ms: how long to wait for another writer, for each of the two locks
  * @error: filled in on failure
  *
- * Repairs first what a killed writer left half-way: maps that were being changed
- * are derived anew. Expired entries are removed.
+ * Repairs first what a killed writer left half-way, and follows the book where the device was
+ * left behind: maps are derived anew. Expired entries are removed.
  *
  * Return: 0; -ENOENT when there is no state; else as baleen_rule_store_open() and
  * baleen_xdp_open().
@@ -31,13 +31,15 @@ int baleen_deploy_open(struct baleen_deploy *deploy, const char *device, u64 tim
  * baleen_deploy_open_read() - the same of a device whose state is open for reading
  * @deploy: filled in; close with baleen_deploy_close()
  * @state: its state; closed on failure, else part of @deploy
+ * @book: the book that it is to share (baleen_book_share()); NULL for one of its own
  * @timeout_ms: as for baleen_deploy_open()
  * @error: filled in on failure
  *
  * Return: as baleen_deploy_open().
  */
 int baleen_deploy_open_read(struct baleen_deploy *deploy, struct baleen_rule_store *state,
-			    u64 timeout_ms, struct baleen_error *error);
+			    const struct baleen_rule_store *book, u64 timeout_ms,
+			    struct baleen_error *error);
 
 /**
  * baleen_deploy_close() - let the next writer in
@@ -75,7 +77,7 @@ struct baleen_rule_entry_change {
 
 /**
  * struct baleen_batch - changes of one rule that are made together
- * @rule: name of the rule
+ * @rule: name of the rule; of bans of all rules (bans.h) it is not asked for
  * @change: the changes, in order
  * @n: how many
  * @asker: who asks
@@ -90,6 +92,8 @@ struct baleen_rule_entry_change {
  *        NULL for a survey of the batch's own
  * @atomic: derived anew and put on in one step, also what could change in place
  * @is_trial: results are filled in as if, and nothing changes
+ * @only_bans: of bans of all rules: removals do not reach entries of the rules themselves
+ * @is_whole: of bans of all rules: when one rule must not have a change, nothing is done
  * @n_flushed: filled in: entries that @snapshot_of or @flush_of made go
  * @in_place: filled in: the live map was changed in place, not replaced
  * @widened: filled in: a prefix that is banned now because of the bans in it (widen.h), the
@@ -108,6 +112,8 @@ struct baleen_batch {
 	struct baleen_host *host;
 	bool atomic;
 	bool is_trial;
+	bool only_bans;
+	bool is_whole;
 	u64 n_flushed;
 	bool in_place;
 	char widened[BALEEN_RULE_ENTRY_TEXT];

@@ -4,29 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "deploy/batch_rows.h"
 #include "deploy/deploy_rows.h"
 #include "state/book.h"
-#include "util/array.h"
-
-/**
- * struct ending - entries of a rule that may have to go
- * @entry: the entries
- * @n: how many
- */
-struct ending {
-	struct baleen_rule_entry *entry;
-	size_t n;
-};
-
-static int keep(const struct baleen_rule_entry *entry, void *data)
-{
-	struct ending *ending = data;
-
-	if (baleen_array_add(&ending->entry, ending->n))
-		return -ENOMEM;
-	ending->entry[ending->n++] = *entry;
-	return 0;
-}
 
 /* The entry of a prefix may go on: more bans than it stood on may have come since. */
 static int remove_row(struct baleen_deploy_rows *rows, const struct baleen_rule_entry *entry,
@@ -41,7 +21,7 @@ static int remove_row(struct baleen_deploy_rows *rows, const struct baleen_rule_
 	return baleen_deploy_rows_end_prefix(rows, entry);
 }
 
-static int remove_rows(struct baleen_deploy_rows *rows, const struct ending *ending, u64 *n_removed)
+static int remove_rows(struct baleen_deploy_rows *rows, const struct baleen_entry_array *ending, u64 *n_removed)
 {
 	int err = 0;
 
@@ -68,12 +48,13 @@ static int find_widened(const struct baleen_rule_store *state, const char *rule,
 static int end_rule(struct baleen_deploy_rows *rows, u32 index, u64 now_ms, find_function find,
 		    u64 *n_removed)
 {
-	struct ending ending = { 0 };
+	struct baleen_entry_array ending = { 0 };
 	bool ignored;
 	int err;
 
 	baleen_deploy_rows_start(rows, index, now_ms);
-	err = find(&rows->deploy->state, baleen_deploy_rows_rule(rows)->name, now_ms, keep, &ending,
+	err = find(&rows->deploy->state, baleen_deploy_rows_rule(rows)->name, now_ms,
+		   baleen_entry_array_keep, &ending,
 		   rows->error);
 	if (err == -ENOMEM)
 		baleen_no_memory(rows->error);

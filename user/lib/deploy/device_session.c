@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "deploy/bans.h"
 #include "deploy/conf.h"
 #include "deploy/device_session.h"
 #include "deploy/gate_live.h"
@@ -27,14 +28,23 @@ static int explain_absence(const char *device, struct baleen_error *error)
 			   baleen_attach_status_text(xdp.attach_status));
 }
 
-int baleen_device_session_open_state(struct baleen_device_session *session, const char *device,
-				     u64 wait_ms, struct baleen_error *error)
+static int open_deploy(struct baleen_device_session *session, const char *device, u64 wait_ms,
+		       struct baleen_error *error)
 {
 	int err;
 
 	*session = (struct baleen_device_session){ 0 };
+	baleen_bans_end_if_due();
 	err = baleen_deploy_open(&session->deploy, device, wait_ms, error);
 	session->has_state = !err;
+	return err;
+}
+
+int baleen_device_session_open_state(struct baleen_device_session *session, const char *device,
+				     u64 wait_ms, struct baleen_error *error)
+{
+	int err = open_deploy(session, device, wait_ms, error);
+
 	return err == -ENOENT ? explain_absence(device, error) : err;
 }
 
@@ -50,11 +60,8 @@ static int read_plan(struct baleen_device_session *session, struct baleen_error 
 int baleen_device_session_open(struct baleen_device_session *session, const char *device,
 			       u64 wait_ms, struct baleen_error *error)
 {
-	int err;
+	int err = open_deploy(session, device, wait_ms, error);
 
-	*session = (struct baleen_device_session){ 0 };
-	err = baleen_deploy_open(&session->deploy, device, wait_ms, error);
-	session->has_state = !err;
 	if (err == -ENOENT) {
 		err = baleen_xdp_open_within(&session->deploy.xdp, device, wait_ms, error);
 		session->deploy.has_xdp = !err;
@@ -409,6 +416,8 @@ static void follow_entries(struct baleen_device_session *session,
 	int err;
 
 	baleen_book_be_there(&deploy->state);
+	/* A ban whose transaction is not done does not know of this device. */
+	baleen_book_wait(NULL);
 	if (!count_entries(session))
 		return;
 	baleen_book_follow_boot(&deploy->state);

@@ -214,7 +214,8 @@ static int look_at_state(struct baleen_explainer *explainer, const struct baleen
 			err = look_at_rule(&explainer->state, &explainer->rules.rule[at], question,
 					   &explanation->rule[i], error);
 	}
-	explanation->is_changing = baleen_rule_store_is_marked(&explainer->state);
+	explanation->is_changing = baleen_rule_store_is_marked(&explainer->state) ||
+				   baleen_rule_store_is_behind(&explainer->state);
 	return err;
 }
 

@@ -51,14 +51,24 @@ static int add_fed_entries(const struct baleen_feed *feed, void *data)
 	return 0;
 }
 
+static u64 count_replaced(const struct baleen_gate *gate)
+{
+	const char *origin = *gate->replaces ? gate->replaces : NULL;
+	u64 n_bans = baleen_rule_entries_count(gate->state, NULL, origin), n;
+
+	if (gate->of_bans)
+		return n_bans;
+	n = baleen_rule_entries_count(gate->state, gate->rule->name, origin);
+	return gate->rule->takes_bans ? n - n_bans : n;
+}
+
 static int count_entries(struct baleen_gate *gate)
 {
-	const char *rule = gate->rule->name, *replaces = gate->replaces;
+	const char *rule = gate->rule->name;
 
 	gate->n_entries = baleen_rule_entries_count(gate->state, rule, NULL);
-	if (replaces)
-		gate->n_entries -=
-			baleen_rule_entries_count(gate->state, rule, *replaces ? replaces : NULL);
+	if (gate->replaces)
+		gate->n_entries -= count_replaced(gate);
 	return baleen_feeds_each(gate->state, rule, add_fed_entries, &gate->n_entries, gate->error);
 }
 
@@ -196,7 +206,8 @@ static int add_counted(const struct baleen_rule_entry *entry, void *data)
 {
 	struct baleen_gate *gate = data;
 
-	if (gate->replaces && (!*gate->replaces || !strcmp(gate->replaces, entry->origin)))
+	if (gate->replaces && entry->is_ban == gate->of_bans &&
+	    (!*gate->replaces || !strcmp(gate->replaces, entry->origin)))
 		return 0;
 	return add_key(gate, entry, &gate->counted);
 }

@@ -68,6 +68,7 @@ enum baleen_gate_answer {
  * @asker: who asks
  * @forces: with --force
  * @narrows: with --narrow
+ * @of_bans: what comes is a ban of all rules, not an entry of this one
  * @replaces: entries of this origin go when the new ones come, "" for all; NULL for none
  * @cuts_sessions: peers of TCP sessions may be banned
  * @sessions: whose peers are guarded
@@ -89,6 +90,7 @@ struct baleen_gate {
 	enum baleen_asker asker;
 	bool forces;
 	bool narrows;
+	bool of_bans;
 	const char *replaces;
 	bool cuts_sessions;
 	enum baleen_session_guard sessions;

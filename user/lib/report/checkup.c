@@ -82,6 +82,7 @@ static void look_at_state(struct baleen_patient *patient)
 	patient->is_kept = state.is_kept;
 	patient->unkept = baleen_book_unkept_why(&state);
 	patient->is_marked = baleen_rule_store_is_marked(&state);
+	patient->is_behind = baleen_rule_store_is_behind(&state);
 	snprintf(patient->state_path, sizeof(patient->state_path), "%s",
 		 patient->unkept ? state.book->path : state.path);
 	baleen_rule_store_get_rules(&state, &patient->rules, NULL);

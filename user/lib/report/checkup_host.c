@@ -57,6 +57,12 @@ static void check_state(struct baleen_patient *patient)
 					   "a change of the live rules was interrupted; "
 					   "the next change puts them right"),
 			"baleen update %s", patient->word.text);
+	if (patient->is_behind)
+		baleen_finding_mend(
+			baleen_checkup_add(patient, BALEEN_LEVEL_PROBLEM, "behind",
+					   "the last bans are kept, and not in force here: it could "
+					   "not be changed; the next change puts them in force"),
+			"baleen update %s", patient->word.text);
 }
 
 /* A renamed device has its state by the name that it had, until the new one has a state. */

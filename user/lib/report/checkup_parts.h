@@ -30,6 +30,7 @@
  * @is_kept: the state is put on again at boot
  * @unkept: why its last changes are not on the disk; NULL when they are
  * @is_marked: a change of the live rules was interrupted
+ * @is_behind: the book has more than the live rules
  * @rules: rules of the state; none without
  * @n_single_entries: single entries of the state
  * @has_ends: some of them have an end
@@ -57,6 +58,7 @@ struct baleen_patient {
 	bool is_kept;
 	const char *unkept;
 	bool is_marked;
+	bool is_behind;
 	struct baleen_stored_rules rules;
 	u64 n_single_entries;
 	bool has_ends;

@@ -209,6 +209,7 @@ static void set_device(const struct walk *walk)
 			continue;
 		row->applied_s = number_of(walk->state, "applied");
 		row->confirm_s = deadline_ms ? deadline_ms / 1000 : BALEEN_METRICS_UNKNOWN;
+		row->is_behind = baleen_rule_store_is_behind(walk->state);
 		row->n_expired = baleen_rule_entries_n_ended(walk->state);
 		if (row->n_expired == BALEEN_METRICS_UNKNOWN)
 			row->n_expired = 0;

@@ -56,6 +56,7 @@ enum baleen_metrics_state {
  * @applied_s: last successful apply, seconds since 1970
  * @confirm_s: when the state before comes back unless it is confirmed
  * @n_expired: entries that have expired
+ * @is_behind: the book has bans that are not in force on it
  *
  * This and all rows below: a u64 may be BALEEN_METRICS_UNKNOWN.
  */
@@ -75,6 +76,7 @@ struct baleen_metrics_device {
 	u64 applied_s;
 	u64 confirm_s;
 	u64 n_expired;
+	u64 is_behind;
 };
 
 /**

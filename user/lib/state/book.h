@@ -55,6 +55,23 @@ int baleen_book_do_without(const struct baleen_rule_store *state, struct baleen_
 int baleen_book_open(struct baleen_rule_store *state, struct baleen_error *error);
 
 /**
+ * baleen_book_of() - the book as a state sees it, without the rules of the state
+ * @state: opened; outlives what is returned, which is not closed
+ *
+ * Return: serves entries.h: of each rule what is its own, without the bans of all.
+ */
+struct baleen_rule_store baleen_book_of(const struct baleen_rule_store *state);
+
+/**
+ * baleen_book_share() - let a state use the book that another has opened
+ * @state: opened
+ * @with: it, which is closed later
+ *
+ * Transactions of the one are those of the other.
+ */
+void baleen_book_share(struct baleen_rule_store *state, const struct baleen_rule_store *with);
+
+/**
  * baleen_book_make() - a book in a directory of its own
  * @path: path of the directory, which is made
  * @state: filled in, with a transaction of the book; close with baleen_book_close()
@@ -79,6 +96,40 @@ void baleen_book_close(struct baleen_rule_store *state);
  * Return: 0; -ENOENT when there is no book; -ETIMEDOUT; a negative errno.
  */
 int baleen_book_lock(char *path, int *fd, struct baleen_error *error);
+
+/**
+ * baleen_book_begin_reading() - let what is read from here on be of one commit
+ * @state: opened
+ *
+ * And read in one transaction, which is cheaper.
+ *
+ * Return: what baleen_book_end_reading() is to be given.
+ */
+bool baleen_book_begin_reading(const struct baleen_rule_store *state);
+
+/**
+ * baleen_book_end_reading() - of one commit up to here
+ * @state: opened
+ * @is_first: what baleen_book_begin_reading() returned
+ */
+void baleen_book_end_reading(const struct baleen_rule_store *state, bool is_first);
+
+/**
+ * baleen_book_wait() - let a transaction of others end
+ * @error: filled in on failure
+ *
+ * Return: 0, also when there is no book; -ETIMEDOUT; a negative errno.
+ */
+int baleen_book_wait(struct baleen_error *error);
+
+/**
+ * baleen_book_version() - has another written the book since?
+ * @state: opened
+ *
+ * Return: a number that is another one when somebody else has; of a book that is not there it is
+ *         0.
+ */
+u64 baleen_book_version(const struct baleen_rule_store *state);
 
 /**
  * baleen_book_begin() - begin a transaction of the book, which is made if there is none

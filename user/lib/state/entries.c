@@ -18,6 +18,10 @@
  */
 
 #define SCOPE "(SELECT id FROM scope WHERE name = ?1)"
+/* The scopes of a rule: its own, and the bans of all if it takes some. */
+#define TAKEN "scope IN (SELECT id FROM scope WHERE name IN (?1, ?2))"
+#define TAKEN_VALUES(...) \
+	BALEEN_SQL_VALUES(baleen_sql_text(taken.own.name), baleen_sql_text(taken.bans), ##__VA_ARGS__)
 
 u64 baleen_now_ms(void)
 {
@@ -71,6 +75,12 @@ bool baleen_origin_is_reserved(const char *origin)
 
 /* --- changes --- */
 
+/* Entries by hand of a rule that ends with the boot end with it; a ban is of no rule. */
+static bool is_until_boot(const struct baleen_rule_store *state, const char *scope)
+{
+	return !state->is_kept && strcmp(scope, BALEEN_SCOPE_BANS) != 0;
+}
+
 static int insert(const struct baleen_rule_store *state, const char *scope,
 		  const struct baleen_rule_entry *entry, const struct baleen_entry_bytes *key,
 		  struct baleen_error *error)
@@ -91,7 +101,7 @@ static int insert(const struct baleen_rule_store *state, const char *scope,
 					       baleen_sql_number(entry->added_ms),
 					       baleen_sql_number(entry->expires_ms),
 					       baleen_sql_number(entry->yields),
-					       baleen_sql_number(!state->is_kept)));
+					       baleen_sql_number(is_until_boot(state, scope))));
 }
 
 static int renew(const struct baleen_rule_store *state, const char *scope,
@@ -112,7 +122,7 @@ static int renew(const struct baleen_rule_store *state, const char *scope,
 					       baleen_sql_text(entry->reason),
 					       baleen_sql_number(entry->expires_ms),
 					       baleen_sql_number(entry->yields),
-					       baleen_sql_number(!state->is_kept)));
+					       baleen_sql_number(is_until_boot(state, scope))));
 }
 
 static int add_scope(const struct baleen_rule_store *state, const char *scope,
@@ -242,16 +252,18 @@ static int walk(const struct baleen_rule_store *state, const char *sql,
 /* The index is named where SQLite, which keeps no statistics, would rather read all
  * entries of the rule than sort a few.
  */
-#define SELECT(INDEX) \
-	"SELECT " BALEEN_RULE_ENTRY_COLUMNS " FROM single" INDEX " WHERE scope = " SCOPE
+#define SELECT(INDEX, CONDITION) \
+	"SELECT " BALEEN_RULE_ENTRY_COLUMNS " FROM single" INDEX " WHERE " CONDITION
+#define BY_ORIGIN " INDEXED BY single_origin"
 
 int baleen_rule_entries_expired(const struct baleen_rule_store *state, const char *rule, u64 now_ms,
 				int (*visit)(const struct baleen_rule_entry *entry, void *data),
 				void *data, struct baleen_error *error)
 {
 	const struct baleen_scope scope = baleen_scope_of(state, rule);
-	static const char sql[] = SELECT(
-		" INDEXED BY single_end") " AND expires_ms > 0 AND expires_ms <= ?2 ORDER BY expires_ms";
+	static const char sql[] =
+		SELECT(" INDEXED BY single_end", "scope = " SCOPE) " AND expires_ms > 0 AND expires_ms <= ?2"
+								   " ORDER BY expires_ms";
 
 	return walk(state, sql, visit, data, error,
 		    BALEEN_SQL_VALUES(baleen_sql_text(scope.name), baleen_sql_number(now_ms)));
@@ -262,17 +274,24 @@ int baleen_rule_entries_each(const struct baleen_rule_store *state, const char *
 			     int (*visit)(const struct baleen_rule_entry *entry, void *data),
 			     void *data, struct baleen_error *error)
 {
-	const struct baleen_scope scope = baleen_scope_of(state, rule);
-	static const char all[] =
-		SELECT(" INDEXED BY single_origin") " ORDER BY origin, first, last, is_exception";
-	static const char one[] = SELECT(
-		" INDEXED BY single_origin") " AND origin = ?2 ORDER BY first, last, is_exception";
+#define ORDER " ORDER BY origin, first, last, is_exception"
+	/* The index of one scope has the order, and nothing is to be sorted. */
+	static const char all[] = SELECT(BY_ORIGIN, "scope = " SCOPE) ORDER;
+	static const char one[] = SELECT(BY_ORIGIN, "scope = " SCOPE " AND origin = ?2") ORDER;
+	static const char all_taken[] = SELECT(BY_ORIGIN, TAKEN) ORDER;
+	static const char one_taken[] = SELECT(BY_ORIGIN, TAKEN " AND origin = ?3") ORDER;
+	struct baleen_scopes_taken taken;
+	int err = baleen_scopes_of_rule(state, rule, &taken, error);
 
-	if (!origin)
-		return walk(state, all, visit, data, error,
-			    BALEEN_SQL_VALUES(baleen_sql_text(scope.name)));
-	return walk(state, one, visit, data, error,
-		    BALEEN_SQL_VALUES(baleen_sql_text(scope.name), baleen_sql_text(origin)));
+	if (err)
+		return err;
+	/* Without an origin there is one value less. */
+	if (taken.bans)
+		return walk(state, origin ? one_taken : all_taken, visit, data, error,
+			    TAKEN_VALUES(baleen_sql_text(origin)) - !origin);
+	return walk(state, origin ? one : all, visit, data, error,
+		    BALEEN_SQL_VALUES(baleen_sql_text(taken.own.name), baleen_sql_text(origin)) -
+			    !origin);
 }
 
 int baleen_rule_entries_of_key(const struct baleen_rule_store *state, const char *rule,
@@ -280,40 +299,40 @@ int baleen_rule_entries_of_key(const struct baleen_rule_store *state, const char
 			       int (*visit)(const struct baleen_rule_entry *entry, void *data),
 			       void *data, struct baleen_error *error)
 {
-	const struct baleen_scope scope = baleen_scope_of(state, rule);
 	static const char sql[] =
-		SELECT("") " AND first = ?2 AND last = ?3 AND is_exception = ?4 ORDER BY origin";
+		SELECT("", TAKEN) " AND first = ?3 AND last = ?4 AND is_exception = ?5 ORDER BY origin";
+	struct baleen_scopes_taken taken;
 	struct baleen_entry_bytes key;
+	int err = baleen_scopes_of_rule(state, rule, &taken, error);
 
+	if (err)
+		return err;
 	baleen_entry_bytes_of(&entry->key, &key);
 	return walk(state, sql, visit, data, error,
-		    BALEEN_SQL_VALUES(baleen_sql_text(scope.name),
-				      baleen_sql_blob(key.first, key.n_first),
-				      baleen_sql_blob(key.last, key.n_last),
-				      baleen_sql_number(entry->is_exception)));
+		    TAKEN_VALUES(baleen_sql_blob(key.first, key.n_first),
+				 baleen_sql_blob(key.last, key.n_last),
+				 baleen_sql_number(entry->is_exception)));
 }
 
 /* The one number that a statement about a rule, or an origin of it, gives; 0 on failure. */
 static u64 ask_number(const struct baleen_rule_store *state, const char *sql, const char *rule,
 		      const char *origin)
 {
-	const struct baleen_scope scope = baleen_scope_of(state, rule);
-	const struct baleen_sql_value value[] = { baleen_sql_text(scope.name),
-						  baleen_sql_text(origin) };
+	struct baleen_scopes_taken taken;
 	u64 n = 0;
 
-	if (!baleen_book_read(state, NULL))
-		baleen_sql_do(state->book, sql, &n, NULL, value, origin ? 2 : 1);
+	if (!baleen_book_read(state, NULL) && !baleen_scopes_of_rule(state, rule, &taken, NULL))
+		baleen_sql_do(state->book, sql, &n, NULL,
+			      TAKEN_VALUES(baleen_sql_text(origin)) - !origin);
 	return n;
 }
 
 u64 baleen_rule_entries_count(const struct baleen_rule_store *state, const char *rule,
 			      const char *origin)
 {
-	static const char all[] = "SELECT count(*) FROM single INDEXED BY single_origin"
-				  " WHERE scope = " SCOPE;
-	static const char one[] = "SELECT count(*) FROM single INDEXED BY single_origin"
-				  " WHERE scope = " SCOPE " AND origin = ?2";
+	static const char all[] = "SELECT count(*) FROM single" BY_ORIGIN " WHERE " TAKEN;
+	static const char one[] = "SELECT count(*) FROM single" BY_ORIGIN " WHERE " TAKEN
+				  " AND origin = ?3";
 
 	return ask_number(state, origin ? one : all, rule, origin);
 }
@@ -321,15 +340,15 @@ u64 baleen_rule_entries_count(const struct baleen_rule_store *state, const char 
 u64 baleen_rule_entries_ending(const struct baleen_rule_store *state, const char *rule)
 {
 	static const char sql[] =
-		"SELECT count(*) FROM single WHERE scope = " SCOPE " AND expires_ms > 0";
+		"SELECT count(*) FROM single WHERE " TAKEN " AND expires_ms > 0";
 
 	return ask_number(state, sql, rule, NULL);
 }
 
 bool baleen_rule_entries_yield(const struct baleen_rule_store *state, const char *rule)
 {
-	static const char sql[] =
-		"SELECT EXISTS (SELECT 1 FROM single WHERE scope = " SCOPE " AND yields > 0)";
+	static const char sql[] = "SELECT EXISTS (SELECT 1 FROM single WHERE " TAKEN
+				  " AND yields > 0)";
 
 	return ask_number(state, sql, rule, NULL);
 }
@@ -338,17 +357,25 @@ int baleen_rule_entries_origins(const struct baleen_rule_store *state, const cha
 				int (*visit)(const char *origin, u64 n, void *data), void *data,
 				struct baleen_error *error)
 {
-	const struct baleen_scope scope = baleen_scope_of(state, rule);
-	static const char sql[] = "SELECT origin, count(*) FROM single WHERE scope = " SCOPE
-				  " GROUP BY origin ORDER BY origin";
+	static const char sql[] = "SELECT origin, count(*) FROM single" BY_ORIGIN " WHERE scope = "
+				  SCOPE " GROUP BY origin ORDER BY origin";
+	/* Counted scope by scope, by the index; origins are few. */
+	static const char sum[] = "SELECT origin, sum(n) FROM (SELECT origin, count(*) AS n"
+				  " FROM single" BY_ORIGIN " WHERE " TAKEN
+				  " GROUP BY scope, origin) GROUP BY origin ORDER BY origin";
 	char origin[BALEEN_ORIGIN_BYTES];
+	struct baleen_scopes_taken taken;
 	struct baleen_sql_rows rows;
 	int err = baleen_book_read(state, error);
 
+	if (!err)
+		err = baleen_scopes_of_rule(state, rule, &taken, error);
 	if (err)
 		return err;
-	rows = baleen_sql_ask(state->book, sql, error,
-			      BALEEN_SQL_VALUES(baleen_sql_text(scope.name)));
+	rows = taken.bans ?
+		       baleen_sql_ask(state->book, sum, error, TAKEN_VALUES()) :
+		       baleen_sql_ask(state->book, sql, error,
+				      BALEEN_SQL_VALUES(baleen_sql_text(taken.own.name)));
 	while (baleen_sql_next(&rows))
 		rows.ret =
 			baleen_sql_column(rows.row, 0, origin, sizeof(origin)) ?
@@ -401,8 +428,8 @@ int baleen_rule_entries_to_lists(const struct baleen_rule_store *state, const ch
 				 u32 key_spec, u64 now_ms, struct baleen_entry_lists *made,
 				 struct baleen_error *error)
 {
-	const struct baleen_scope scope = baleen_scope_of(state, rule);
-	static const char sql[] = SELECT("") " AND (expires_ms = 0 OR expires_ms > ?2)";
+	static const char sql[] = SELECT("", TAKEN) " AND (expires_ms = 0 OR expires_ms > ?3)";
+	struct baleen_scopes_taken taken;
 	struct lists lists = { .state = state,
 			       .error = error,
 			       .made.exceptions.key_spec = key_spec };
@@ -411,8 +438,10 @@ int baleen_rule_entries_to_lists(const struct baleen_rule_store *state, const ch
 
 	for (u32 yields = 0; yields < BALEEN_N_YIELDS; yields++)
 		lists.made.keys[yields].key_spec = key_spec;
-	err = walk(state, sql, add_to_lists, &lists, error,
-		   BALEEN_SQL_VALUES(baleen_sql_text(scope.name), baleen_sql_number(now_ms)));
+	err = baleen_scopes_of_rule(state, rule, &taken, error);
+	if (!err)
+		err = walk(state, sql, add_to_lists, &lists, error,
+			   TAKEN_VALUES(baleen_sql_number(now_ms)));
 	is_bad = !err && baleen_list_finish(&lists.made.exceptions);
 	for (u32 yields = 0; yields < BALEEN_N_YIELDS && !err; yields++)
 		is_bad |= baleen_list_finish(&lists.made.keys[yields]);

@@ -6,6 +6,11 @@
  * what one takes back the other still holds. Keys are stored as they are
  * written in their shortest form; `!` makes an exception, which takes its
  * addresses out of what feeds and shorter entries hold.
+ *
+ * A rule that takes bans has those of its own and the bans of all such rules, which are of no
+ * rule: who reads by its name reads both, who writes by its name writes its own. The name NULL is
+ * for the bans of all alone. Of a state without rules, as of baleen_book_open(), each name is for
+ * what is its own.
  */
 #ifndef BALEEN_RULE_ENTRIES_H
 #define BALEEN_RULE_ENTRIES_H
@@ -128,9 +133,30 @@ u64 baleen_rule_entries_n_ended(const struct baleen_rule_store *state);
  * baleen_rule_entries_next_expiry() - when the next entry of any rule ends
  * @state: opened
  *
+ * Bans of all rules are not asked about: see baleen_bans_next_expiry().
+ *
  * Return: milliseconds since the epoch; 0 when none ends.
  */
 u64 baleen_rule_entries_next_expiry(const struct baleen_rule_store *state);
+
+/**
+ * baleen_bans_next_expiry() - when the next ban of all rules ends
+ * @state: opened, or of baleen_book_open()
+ *
+ * Return: milliseconds since the epoch; 0 when none ends.
+ */
+u64 baleen_bans_next_expiry(const struct baleen_rule_store *state);
+
+/**
+ * baleen_rule_entries_count_ended() - count entries that have ended for a device
+ * @state: its state, with a transaction of the book
+ * @n: how many
+ * @error: filled in on failure
+ *
+ * Return: 0 or a negative errno.
+ */
+int baleen_rule_entries_count_ended(const struct baleen_rule_store *state, u64 n,
+				    struct baleen_error *error);
 
 /**
  * baleen_rule_entries_each() - the entries of a rule, by origin, then key

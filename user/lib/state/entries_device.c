@@ -16,7 +16,8 @@
 /* --- that end --- */
 
 /* For who counts over months: the book outlives all processes. */
-static int count_ended(const struct baleen_rule_store *state, u64 n, struct baleen_error *error)
+int baleen_rule_entries_count_ended(const struct baleen_rule_store *state, u64 n,
+				    struct baleen_error *error)
 {
 	static const char sql[] = "INSERT INTO ended VALUES (?, ?)"
 				  " ON CONFLICT (device) DO UPDATE SET n = n + excluded.n";
@@ -36,7 +37,7 @@ int baleen_rule_entries_expire(const struct baleen_rule_store *state, u64 now_ms
 
 	if (!err)
 		*n += sqlite3_changes64(state->book->db);
-	return err ? err : count_ended(state, *n, error);
+	return err ? err : baleen_rule_entries_count_ended(state, *n, error);
 }
 
 u64 baleen_rule_entries_n_ended(const struct baleen_rule_store *state)
@@ -60,6 +61,18 @@ u64 baleen_rule_entries_next_expiry(const struct baleen_rule_store *state)
 	if (!baleen_book_read(state, NULL))
 		baleen_sql_do(state->book, sql, &next_ms, NULL,
 			      BALEEN_SQL_VALUES(baleen_sql_text(state->scope)));
+	return next_ms;
+}
+
+u64 baleen_bans_next_expiry(const struct baleen_rule_store *state)
+{
+	static const char sql[] =
+		"SELECT min(expires_ms) FROM single INDEXED BY single_end WHERE scope ="
+		" (SELECT id FROM scope WHERE name = '" BALEEN_SCOPE_BANS "') AND expires_ms > 0";
+	u64 next_ms = 0;
+
+	if (!baleen_book_read(state, NULL))
+		baleen_sql_do(state->book, sql, &next_ms, NULL, NULL, 0);
 	return next_ms;
 }
 

@@ -16,10 +16,14 @@
 #include "state/scope.h"
 #include "util/array.h"
 
-#define SCOPE "(SELECT id FROM scope WHERE name = ?1)"
-#define SELECT(INDEX)                                                                    \
-	"SELECT " BALEEN_RULE_ENTRY_COLUMNS " FROM single" INDEX " WHERE scope = " SCOPE \
-	" AND (expires_ms = 0 OR expires_ms > ?2)"
+/* The scopes of a rule: its own, and the bans of all if it takes some. */
+#define TAKEN "scope IN (SELECT id FROM scope WHERE name IN (?1, ?2))"
+#define SELECT(INDEX)                                                           \
+	"SELECT " BALEEN_RULE_ENTRY_COLUMNS " FROM single" INDEX " WHERE " TAKEN \
+	" AND (expires_ms = 0 OR expires_ms > ?3)"
+#define TAKEN_VALUES(TAKEN, ...)                                                            \
+	BALEEN_SQL_VALUES(baleen_sql_text((TAKEN)->own.name), baleen_sql_text((TAKEN)->bans), \
+			  __VA_ARGS__)
 
 struct found {
 	struct baleen_rule_entry entry;
@@ -29,7 +33,7 @@ struct found {
 /* The key that is looked for, and what was found. */
 struct search {
 	const struct baleen_rule_store *state;
-	struct baleen_scope scope;
+	struct baleen_scopes_taken taken;
 	const char *rule;
 	const struct baleen_key *key;
 	u64 now_ms;
@@ -80,13 +84,12 @@ static int collect(struct search *search, const char *sql, bool is_range, u32 le
 
 static int collect_exactly(struct search *search, const struct baleen_entry_bytes *key, u32 length)
 {
-	static const char sql[] = SELECT("") " AND first = ?3 AND last = ?4";
+	static const char sql[] = SELECT("") " AND first = ?4 AND last = ?5";
 
 	return collect(search, sql, false, length,
-		       BALEEN_SQL_VALUES(baleen_sql_text(search->scope.name),
-					 baleen_sql_number(search->now_ms),
-					 baleen_sql_blob(key->first, key->n_first),
-					 baleen_sql_blob(key->last, key->n_last)));
+		       TAKEN_VALUES(&search->taken, baleen_sql_number(search->now_ms),
+				    baleen_sql_blob(key->first, key->n_first),
+				    baleen_sql_blob(key->last, key->n_last)));
 }
 
 /* The prefix of a length that the key is in. */
@@ -116,19 +119,21 @@ static int collect_prefix(struct search *search, u32 length)
 	return collect_exactly(search, &key, length);
 }
 
-/* The longest below @length that prefixes of the rule have, from @shortest on. */
+/* The longest below @length that prefixes have, from @shortest on. */
 static int next_length(struct search *search, u64 shortest, u64 *length)
 {
+	/* One seek a scope. */
 	static const char sql[] =
-		"SELECT length + 1 FROM single INDEXED BY single_net"
-		" WHERE scope = " SCOPE " AND length IS NOT NULL AND length >= ?2 AND length < ?3"
-		" ORDER BY length DESC LIMIT 1";
-	u64 behind;
+		"SELECT max(length) + 1 FROM (SELECT (SELECT length FROM single INDEXED BY single_net"
+		" WHERE scope = s.id AND length IS NOT NULL AND length >= ?3 AND length < ?4"
+		" ORDER BY length DESC LIMIT 1) AS length FROM scope AS s WHERE name IN (?1, ?2))";
+	u64 behind = 0;
 	int ret = baleen_sql_do(search->state->book, sql, &behind, search->error,
-				BALEEN_SQL_VALUES(baleen_sql_text(search->scope.name),
-						  baleen_sql_number(shortest),
-						  baleen_sql_number(*length)));
+				TAKEN_VALUES(&search->taken, baleen_sql_number(shortest),
+					     baleen_sql_number(*length)));
 
+	if (ret > 0 && !behind)
+		ret = 0;
 	if (ret > 0)
 		*length = behind - 1;
 	return ret;
@@ -151,12 +156,11 @@ static int collect_prefixes(struct search *search)
 static int collect_ranges(struct search *search, const struct baleen_entry_bytes *key)
 {
 	static const char sql[] =
-		SELECT(" INDEXED BY single_net") " AND length = -1 AND first <= ?3 AND last >= ?3";
+		SELECT(" INDEXED BY single_net") " AND length = -1 AND first <= ?4 AND last >= ?4";
 
 	return collect(search, sql, true, 0,
-		       BALEEN_SQL_VALUES(baleen_sql_text(search->scope.name),
-					 baleen_sql_number(search->now_ms),
-					 baleen_sql_blob(key->first, key->n_first)));
+		       TAKEN_VALUES(&search->taken, baleen_sql_number(search->now_ms),
+				    baleen_sql_blob(key->first, key->n_first)));
 }
 
 /* The one that decides first: the longest, of two of a length the exception. */
@@ -221,7 +225,6 @@ int baleen_rule_entries_find(const struct baleen_rule_store *state, const char *
 {
 	struct search search = {
 		.state = state,
-		.scope = baleen_scope_of(state, rule),
 		.rule = rule,
 		.key = key,
 		.now_ms = now_ms,
@@ -229,6 +232,8 @@ int baleen_rule_entries_find(const struct baleen_rule_store *state, const char *
 	};
 	int ret = baleen_book_read(state, error);
 
+	if (!ret)
+		ret = baleen_scopes_of_rule(state, rule, &search.taken, error);
 	if (!ret)
 		ret = key->domain <= BALEEN_IP6 ? collect_address(&search) :
 						  collect_fields(&search);
@@ -245,18 +250,19 @@ int baleen_rule_entries_disagree(const struct baleen_rule_store *state, const ch
 				 const struct baleen_span *span, bool is_exception, u64 now_ms,
 				 bool *found, struct baleen_error *error)
 {
-#define DISAGREES "is_exception = ?5 AND (expires_ms = 0 OR expires_ms > ?2)"
+#define DISAGREES "is_exception = ?6 AND (expires_ms = 0 OR expires_ms > ?3)"
 	static const char sql[] =
-		"SELECT 1 FROM single WHERE scope = " SCOPE
-		" AND first >= ?3 AND first <= ?4 AND " DISAGREES
-		" AND NOT (first = ?3 AND last >= ?4)"
-		" UNION ALL SELECT 1 FROM single INDEXED BY single_net WHERE scope = " SCOPE
-		" AND length = -1 AND first < ?3 AND last >= ?3 AND last < ?4 AND " DISAGREES
+		"SELECT 1 FROM single WHERE " TAKEN " AND first >= ?4 AND first <= ?5 AND " DISAGREES
+		" AND NOT (first = ?4 AND last >= ?5)"
+		" UNION ALL SELECT 1 FROM single INDEXED BY single_net WHERE " TAKEN
+		" AND length = -1 AND first < ?4 AND last >= ?4 AND last < ?5 AND " DISAGREES
 		" LIMIT 1";
-	const struct baleen_scope scope = baleen_scope_of(state, rule);
+	struct baleen_scopes_taken taken;
 	struct baleen_entry_bytes key;
 	int ret = baleen_book_read(state, error);
 
+	if (!ret)
+		ret = baleen_scopes_of_rule(state, rule, &taken, error);
 	if (ret)
 		return ret;
 	baleen_entry_bytes_of_span(span, &key);
@@ -265,11 +271,10 @@ int baleen_rule_entries_disagree(const struct baleen_rule_store *state, const ch
 		return 0;
 	}
 	ret = baleen_sql_do(state->book, sql, NULL, error,
-			    BALEEN_SQL_VALUES(baleen_sql_text(scope.name),
-					      baleen_sql_number(now_ms),
-					      baleen_sql_blob(key.first, key.n_first),
-					      baleen_sql_blob(key.last, key.n_last),
-					      baleen_sql_number(is_exception)));
+			    TAKEN_VALUES(&taken, baleen_sql_number(now_ms),
+					 baleen_sql_blob(key.first, key.n_first),
+					 baleen_sql_blob(key.last, key.n_last),
+					 baleen_sql_number(is_exception)));
 	if (ret >= 0)
 		*found = ret;
 	return ret < 0 ? ret : 0;
@@ -281,26 +286,27 @@ int baleen_rule_entries_inside(const struct baleen_rule_store *state, const char
 {
 	static const char sql[] =
 		"WITH inside AS (SELECT max(CASE expires_ms WHEN 0 THEN 9223372036854775807"
-		" ELSE expires_ms END) AS end_ms FROM single WHERE scope = " SCOPE
-		" AND first >= ?3 AND first <= ?4 AND last <= ?4"
-		" AND NOT (first = ?3 AND last = ?4) AND is_exception = 0 AND origin != ?5"
-		" AND (expires_ms = 0 OR expires_ms > ?2) GROUP BY first, last)"
+		" ELSE expires_ms END) AS end_ms FROM single WHERE " TAKEN
+		" AND first >= ?4 AND first <= ?5 AND last <= ?5"
+		" AND NOT (first = ?4 AND last = ?5) AND is_exception = 0 AND origin != ?6"
+		" AND (expires_ms = 0 OR expires_ms > ?3) GROUP BY first, last)"
 		" SELECT (SELECT count(*) FROM inside),"
-		" (SELECT end_ms FROM inside ORDER BY end_ms DESC LIMIT 1 OFFSET ?6)";
-	const struct baleen_scope scope = baleen_scope_of(state, rule);
+		" (SELECT end_ms FROM inside ORDER BY end_ms DESC LIMIT 1 OFFSET ?7)";
+	struct baleen_scopes_taken taken;
 	struct baleen_entry_bytes key;
 	struct baleen_sql_rows rows;
 	int err = baleen_book_read(state, error);
 
+	if (!err)
+		err = baleen_scopes_of_rule(state, rule, &taken, error);
 	if (err)
 		return err;
 	baleen_entry_bytes_of_span(span, &key);
 	rows = baleen_sql_ask(state->book, sql, error,
-			      BALEEN_SQL_VALUES(baleen_sql_text(scope.name),
-						baleen_sql_number(now_ms),
-						baleen_sql_blob(key.first, key.n_first),
-						baleen_sql_blob(key.last, key.n_last),
-						baleen_sql_text(but_of), baleen_sql_number(n - 1)));
+			      TAKEN_VALUES(&taken, baleen_sql_number(now_ms),
+					   baleen_sql_blob(key.first, key.n_first),
+					   baleen_sql_blob(key.last, key.n_last),
+					   baleen_sql_text(but_of), baleen_sql_number(n - 1)));
 	if (baleen_sql_next(&rows)) {
 		*n_keys = sqlite3_column_int64(rows.row, 0);
 		if (*n_keys >= n)
@@ -317,19 +323,20 @@ int baleen_rule_entries_wide(const struct baleen_rule_store *state, const char *
 {
 	static const char sql[] =
 		"SELECT " BALEEN_RULE_ENTRY_COLUMNS " FROM single INDEXED BY single_net"
-		" WHERE scope = " SCOPE " AND length IS NOT NULL AND length >= ?2 AND length <= ?3"
+		" WHERE " TAKEN " AND length IS NOT NULL AND length >= ?3 AND length <= ?4"
 		" AND is_exception = 0";
-	const struct baleen_scope scope = baleen_scope_of(state, rule);
+	struct baleen_scopes_taken taken;
 	struct baleen_rule_entry entry;
 	struct baleen_sql_rows rows;
 	int err = baleen_book_read(state, error);
 
+	if (!err)
+		err = baleen_scopes_of_rule(state, rule, &taken, error);
 	if (err)
 		return err;
 	rows = baleen_sql_ask(state->book, sql, error,
-			      BALEEN_SQL_VALUES(baleen_sql_text(scope.name),
-						baleen_sql_number(BALEEN_RULE_ENTRY_RANGE),
-						baleen_sql_number(length)));
+			      TAKEN_VALUES(&taken, baleen_sql_number(BALEEN_RULE_ENTRY_RANGE),
+					   baleen_sql_number(length)));
 	while (baleen_sql_next(&rows)) {
 		rows.ret = baleen_entry_row(state->book, rows.row, &entry, error);
 		if (!rows.ret)

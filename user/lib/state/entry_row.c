@@ -17,5 +17,6 @@ int baleen_entry_row(const struct baleen_rule_store *state, sqlite3_stmt *row,
 	entry->added_ms = sqlite3_column_int64(row, 5);
 	entry->expires_ms = sqlite3_column_int64(row, 6);
 	entry->yields = sqlite3_column_int(row, 7);
+	entry->is_ban = sqlite3_column_int(row, 8);
 	return 0;
 }

@@ -6,11 +6,13 @@
 #define BALEEN_RULE_ENTRY_ROW_H
 
 #include "state/entry_key.h"
+#include "state/scope.h"
 #include "state/sql.h"
 
 /* Columns that baleen_entry_row() reads. */
-#define BALEEN_RULE_ENTRY_COLUMNS \
-	"first, last, is_exception, origin, reason, added_ms, expires_ms, yields"
+#define BALEEN_RULE_ENTRY_COLUMNS                                                  \
+	"first, last, is_exception, origin, reason, added_ms, expires_ms, yields," \
+	" scope = (SELECT id FROM scope WHERE name = '" BALEEN_SCOPE_BANS "')"
 
 /**
  * baleen_entry_row() - read a row

@@ -21,10 +21,11 @@ void baleen_scopes_free(struct baleen_scopes *scopes)
 
 const char *baleen_scopes_split(const struct baleen_scope *scope, char *device)
 {
-	const char *colon = strrchr(scope->name, ':') ?: scope->name;
+	const char *colon = strrchr(scope->name, ':');
 
-	snprintf(device, BALEEN_POINT_BYTES, "%.*s", (int)(colon - scope->name), scope->name);
-	return colon + 1;
+	snprintf(device, BALEEN_POINT_BYTES, "%.*s", colon ? (int)(colon - scope->name) : 0,
+		 scope->name);
+	return colon ? colon + 1 : NULL;
 }
 
 static int add(struct baleen_scopes *scopes, const struct baleen_scope *scope,
@@ -40,12 +41,15 @@ static int add(struct baleen_scopes *scopes, const struct baleen_scope *scope,
 static int find_scopes(const struct baleen_rule_store *book, u64 ended_ms,
 		       struct baleen_scopes *scopes, struct baleen_error *error)
 {
-	static const char sql[] =
-		"SELECT name FROM scope WHERE EXISTS"
-		" (SELECT 1 FROM single WHERE single.scope = scope.id AND"
-		" (?1 = 0 OR (expires_ms > 0 AND expires_ms <= ?1))) ORDER BY name";
+	static const char all[] = "SELECT name FROM scope WHERE EXISTS"
+				  " (SELECT 1 FROM single WHERE single.scope = scope.id)"
+				  " AND ?1 = 0 ORDER BY name";
+	static const char ended[] =
+		"SELECT name FROM scope WHERE EXISTS (SELECT 1 FROM single INDEXED BY single_end"
+		" WHERE single.scope = scope.id AND expires_ms > 0 AND expires_ms <= ?1)"
+		" ORDER BY name";
 	struct baleen_sql_rows rows =
-		baleen_sql_ask(book->book, sql, error,
+		baleen_sql_ask(book->book, ended_ms ? ended : all, error,
 			       BALEEN_SQL_VALUES(baleen_sql_number(ended_ms)));
 	struct baleen_scopes found = { 0 };
 	struct baleen_scope scope;
@@ -90,12 +94,16 @@ static bool is_of_device(const struct baleen_scope *scope, const char *device)
 }
 
 /* @rules: NULL when they cannot be read */
-static bool has_rule(const struct baleen_scope *scope, const struct baleen_stored_rules *rules)
+static bool has_rule(const struct baleen_scope *scope, const char *device,
+		     const struct baleen_stored_rules *rules)
 {
-	char device[BALEEN_POINT_BYTES];
+	char of[BALEEN_POINT_BYTES];
+	const char *rule = baleen_scopes_split(scope, of);
 
-	return !rules ||
-	       baleen_rule_store_find_rule(rules, baleen_scopes_split(scope, device)) >= 0;
+	if (!rule)
+		return !rules || baleen_rules_accept_bans(rules);
+	return is_of_device(scope, device) &&
+	       (!rules || baleen_rule_store_find_rule(rules, rule) >= 0);
 }
 
 static int look_at_device(struct baleen_rule_store_found *found, void *data)
@@ -110,11 +118,31 @@ static int look_at_device(struct baleen_rule_store_found *found, void *data)
 	for (size_t i = 0; i < search->left.n; i++) {
 		const struct baleen_scope *scope = &search->left.scope[i];
 
-		if (!is_of_device(scope, device) || !has_rule(scope, is_readable ? &rules : NULL))
+		if (!has_rule(scope, device, is_readable ? &rules : NULL))
 			search->left.scope[n++] = *scope;
 	}
 	search->left.n = n;
 	return 0;
+}
+
+static int count_rules(struct baleen_rule_store_found *found, void *data)
+{
+	struct baleen_stored_rules rules;
+	u64 *n = data;
+
+	if (found->err || baleen_rule_store_get_rules(&found->state, &rules, &found->error)) {
+		*n += 1;
+		return 0;
+	}
+	for (u32 i = 0; i < rules.n_rules; i++)
+		*n += rules.rule[i].takes_bans;
+	return 0;
+}
+
+int baleen_bans_count_rules(u64 *n, struct baleen_error *error)
+{
+	*n = 0;
+	return baleen_rule_store_each(count_rules, n, error);
 }
 
 static int find_parked(const struct baleen_rule_store *book, u64 ended_ms,
@@ -136,10 +164,12 @@ static bool has_scope(const struct baleen_scopes *scopes, const char *device, co
 {
 	char of[BALEEN_POINT_BYTES];
 
-	for (size_t i = 0; i < scopes->n; i++)
-		if (!strcmp(baleen_scopes_split(&scopes->scope[i], of), rule) &&
-		    !strcmp(of, device))
+	for (size_t i = 0; i < scopes->n; i++) {
+		const char *name = baleen_scopes_split(&scopes->scope[i], of);
+
+		if (name && !strcmp(name, rule) && !strcmp(of, device))
 			return true;
+	}
 	return false;
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Parked entries: those of the book whose rule is not there. They are in force again with a rule
- * of that name, unless somebody takes them back before.
+ * Parked entries: those of the book whose rule is not there, and bans while no rule takes any.
+ * They are in force again with a rule of that name, or one that takes bans, unless somebody takes
+ * them back before.
  */
 #ifndef BALEEN_PARKED_H
 #define BALEEN_PARKED_H
@@ -27,10 +28,10 @@ void baleen_scopes_free(struct baleen_scopes *scopes);
 
 /**
  * baleen_scopes_split() - the device and the rule of a scope
- * @scope: DEV:RULE
- * @device: filled in, of BALEEN_POINT_BYTES
+ * @scope: DEV:RULE, or BALEEN_SCOPE_BANS
+ * @device: filled in, of BALEEN_POINT_BYTES; empty of bans
  *
- * Return: the name of the rule, in @scope.
+ * Return: the name of the rule, in @scope; NULL of bans.
  */
 const char *baleen_scopes_split(const struct baleen_scope *scope, char *device);
 
@@ -44,6 +45,17 @@ const char *baleen_scopes_split(const struct baleen_scope *scope, char *device);
  */
 int baleen_scopes_with_entries(const struct baleen_rule_store *book, struct baleen_scopes *scopes,
 			       struct baleen_error *error);
+
+/**
+ * baleen_bans_count_rules() - how many rules take bans?
+ * @n: filled in; one at least where a state cannot be read
+ * @error: filled in on failure
+ *
+ * Bans that none takes are parked.
+ *
+ * Return: 0 or a negative errno.
+ */
+int baleen_bans_count_rules(u64 *n, struct baleen_error *error);
 
 /**
  * baleen_parked_open() - open the book at the entries of a rule that is not there
@@ -62,7 +74,7 @@ int baleen_parked_open(const char *device, const char *rule, struct baleen_rule_
 /**
  * struct baleen_parked_key - a key that is to be taken out of the entries that are parked
  * @entry: its key, is_exception and origin; an empty origin is any
- * @n: filled in: how many rules had it
+ * @n: filled in: how many scopes had it
  */
 struct baleen_parked_key {
 	const struct baleen_rule_entry *entry;

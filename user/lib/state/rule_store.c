@@ -160,9 +160,10 @@ static int check_version(const struct baleen_rule_store *state, struct baleen_er
 /* A database without its directory's other half, or the other way round, is no
  * state that was never there.
  */
-static int check_there(const struct baleen_rule_store *state, struct baleen_error *error)
+static int check_there(struct baleen_rule_store *state, struct baleen_error *error)
 {
-	if (has(state, BALEEN_RULE_STORE_DB))
+	state->stamp = baleen_rule_store_stamp(state->path);
+	if (state->stamp.inode)
 		return 0;
 	if (has(state, BALEEN_RULE_STORE_FEEDS) && !has(state, BALEEN_RULE_STORE_UNFINISHED))
 		return baleen_fail(error, EINVAL, "%s/" BALEEN_RULE_STORE_DB ": is missing",
@@ -321,6 +322,15 @@ int baleen_rule_store_open(struct baleen_rule_store *state, const char *device, 
 	return err;
 }
 
+/* Behind the lock: is what was read still what there is? */
+static bool is_still_it(const struct baleen_rule_store *state)
+{
+	struct baleen_file_stamp now = baleen_rule_store_stamp(state->path);
+
+	return state->db && state->stamp.inode && now.inode == state->stamp.inode &&
+	       now.changed_ns == state->stamp.changed_ns;
+}
+
 int baleen_rule_store_write(struct baleen_rule_store *state, u64 timeout_ms,
 			    struct baleen_error *error)
 {
@@ -330,6 +340,8 @@ int baleen_rule_store_write(struct baleen_rule_store *state, u64 timeout_ms,
 	strcpy(device, state->device);
 	if (state->is_kept)
 		err = lock(state, timeout_ms, false, error);
+	if (!err && is_still_it(state))
+		return start_writing(state, check_opened(state, error), error);
 	if (!err) {
 		baleen_sql_close(state);
 		return start_writing(state, open_finished(state, error), error);
@@ -433,6 +445,7 @@ void baleen_rule_store_close(struct baleen_rule_store *state)
 void baleen_rule_store_remove(struct baleen_rule_store *state)
 {
 	baleen_rule_store_unmark(state);
+	baleen_rule_store_follow_no_more(state);
 	baleen_sql_close(state);
 	remove_directory(state);
 	unlock(state);

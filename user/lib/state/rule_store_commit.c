@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "state/rule_store_commit.h"
+#include "state/book.h"
 #include "state/rule_store_schema.h"
 #include "state/sql.h"
 #include "util/announce.h"
@@ -167,10 +168,11 @@ void baleen_rule_store_rollback(struct baleen_rule_store *state)
 
 /* --- marks --- */
 
-int baleen_rule_store_mark(const struct baleen_rule_store *state, struct baleen_error *error)
+static int make_mark(const struct baleen_rule_store *state, const char *mark,
+		     struct baleen_error *error)
 {
 	char path[BALEEN_RULE_STORE_NAME_BYTES];
-	int err = baleen_rule_store_mark_name(state, path, error);
+	int err = baleen_rule_store_mark_name(state, mark, path, error);
 	int fd;
 
 	if (err)
@@ -186,17 +188,56 @@ int baleen_rule_store_mark(const struct baleen_rule_store *state, struct baleen_
 	return 0;
 }
 
-void baleen_rule_store_unmark(const struct baleen_rule_store *state)
+static void take_mark(const struct baleen_rule_store *state, const char *mark)
 {
 	char path[BALEEN_RULE_STORE_NAME_BYTES];
 
-	if (!baleen_rule_store_mark_name(state, path, NULL))
+	if (!baleen_rule_store_mark_name(state, mark, path, NULL))
 		unlink(path);
+}
+
+static bool has_mark(const struct baleen_rule_store *state, const char *mark)
+{
+	char path[BALEEN_RULE_STORE_NAME_BYTES];
+
+	return !baleen_rule_store_mark_name(state, mark, path, NULL) && !access(path, F_OK);
+}
+
+int baleen_rule_store_mark(const struct baleen_rule_store *state, struct baleen_error *error)
+{
+	return make_mark(state, BALEEN_MARK_CHANGING, error);
+}
+
+void baleen_rule_store_unmark(const struct baleen_rule_store *state)
+{
+	take_mark(state, BALEEN_MARK_CHANGING);
 }
 
 bool baleen_rule_store_is_marked(const struct baleen_rule_store *state)
 {
-	char path[BALEEN_RULE_STORE_NAME_BYTES];
+	return has_mark(state, BALEEN_MARK_CHANGING);
+}
 
-	return !baleen_rule_store_mark_name(state, path, NULL) && !access(path, F_OK);
+int baleen_rule_store_leave_behind(const struct baleen_rule_store *state,
+				   struct baleen_error *error)
+{
+	return make_mark(state, BALEEN_MARK_BEHIND, error);
+}
+
+void baleen_rule_store_catch_up(const struct baleen_rule_store *state)
+{
+	take_mark(state, BALEEN_MARK_BEHIND);
+	/* One that cannot be waited for is left as it was left. */
+	if (baleen_book_wait(NULL))
+		baleen_rule_store_leave_behind(state, NULL);
+}
+
+void baleen_rule_store_follow_no_more(const struct baleen_rule_store *state)
+{
+	take_mark(state, BALEEN_MARK_BEHIND);
+}
+
+bool baleen_rule_store_is_behind(const struct baleen_rule_store *state)
+{
+	return has_mark(state, BALEEN_MARK_BEHIND);
 }

@@ -94,4 +94,40 @@ void baleen_rule_store_unmark(const struct baleen_rule_store *state);
  */
 bool baleen_rule_store_is_marked(const struct baleen_rule_store *state);
 
+/**
+ * baleen_rule_store_leave_behind() - say that the book has more than the maps
+ * @state: opened, perhaps by another for writing, or a name in @now alone; with a transaction of
+ *         the book, which has what they are to have
+ * @error: filled in on failure
+ *
+ * Who is the next to write to the device finds it, and derives the maps anew.
+ *
+ * Return: 0 or a negative errno.
+ */
+int baleen_rule_store_leave_behind(const struct baleen_rule_store *state,
+				   struct baleen_error *error);
+
+/**
+ * baleen_rule_store_catch_up() - the maps are about to be derived anew
+ * @state: opened for writing, without a transaction of the book
+ *
+ * What the book has when this returns is to be in them, and what comes to it later leaves them
+ * behind once more: the mark goes first, then whoever has left it has committed, or has died.
+ */
+void baleen_rule_store_catch_up(const struct baleen_rule_store *state);
+
+/**
+ * baleen_rule_store_follow_no_more() - there are no maps that could be behind
+ * @state: opened for writing
+ */
+void baleen_rule_store_follow_no_more(const struct baleen_rule_store *state);
+
+/**
+ * baleen_rule_store_is_behind() - has the book more than the maps?
+ * @state: opened
+ *
+ * Return: true when it has.
+ */
+bool baleen_rule_store_is_behind(const struct baleen_rule_store *state);
+
 #endif /* BALEEN_RULE_STORE_COMMIT_H */

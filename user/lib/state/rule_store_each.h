@@ -47,4 +47,45 @@ int baleen_rule_store_each(int (*visit)(struct baleen_rule_store_found *found, v
  */
 void baleen_rule_store_let_go(struct baleen_rule_store_found *found);
 
+/**
+ * struct baleen_rule_store_stamps - states as they were at one time; all zeros at the start
+ * @stamp: the device of each, and the stamp of its database
+ * @n: how many
+ */
+struct baleen_rule_store_stamps {
+	struct baleen_rule_store_stamp *stamp;
+	size_t n;
+};
+
+/**
+ * baleen_rule_store_stamps_add() - take down how a state is
+ * @stamps: added to; free with baleen_rule_store_stamps_free()
+ * @found: the state, as it is visited
+ * @error: filled in on failure
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int baleen_rule_store_stamps_add(struct baleen_rule_store_stamps *stamps,
+				 const struct baleen_rule_store_found *found,
+				 struct baleen_error *error);
+
+/**
+ * baleen_rule_store_stamps_free() - free what was taken down
+ * @stamps: taken, or all zeros
+ */
+void baleen_rule_store_stamps_free(struct baleen_rule_store_stamps *stamps);
+
+/**
+ * baleen_rule_store_each_news() - the devices whose state came, or was committed, since then
+ * @stamps: of all that were visited
+ * @visit: called with the name of each; a nonzero return ends the walk
+ * @data: passed to @visit
+ * @error: filled in on failure
+ *
+ * Return: 0, what @visit returned, or a negative errno.
+ */
+int baleen_rule_store_each_news(const struct baleen_rule_store_stamps *stamps,
+				int (*visit)(const char *device, void *data), void *data,
+				struct baleen_error *error);
+
 #endif /* BALEEN_RULE_STORE_EACH_H */

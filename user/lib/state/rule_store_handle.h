@@ -38,11 +38,22 @@ struct baleen_rule_store_owner {
 };
 
 /**
+ * struct baleen_file_stamp - tells a file from others that had, or will have, its name
+ * @inode: its number, which another may get once it is gone; 0 for no file
+ * @changed_ns: when it got its name
+ */
+struct baleen_file_stamp {
+	u64 inode;
+	u64 changed_ns;
+};
+
+/**
  * struct baleen_rule_store - the state of one device, opened
  * @path: path of its directory
  * @unkept: of a book: path of the directory of its database, when that is not in @path but in
  *          memory; else empty
  * @file: name of its database there; NULL for BALEEN_RULE_STORE_DB
+ * @stamp: of that, which each commit replaces, from before it was opened
  * @device: name of the device
  * @now: the name that it has now: another one when it was renamed and the new name has no state
  * @scope: its name in the scopes of its entries: the one it had when a writer was last there
@@ -63,11 +74,13 @@ struct baleen_rule_store_owner {
  * @n_changes: of its rows, when the transaction began
  * @statements: prepared, in no order; to be changed also where the state is not
  * @book: the book that its entries are in (book.h), opened when it is asked for; NULL of a book
+ * @shares_book: @book is another's, who closes it
  */
 struct baleen_rule_store {
 	char path[BALEEN_RULE_STORE_PATH_BYTES];
 	char unkept[BALEEN_RULE_STORE_PATH_BYTES];
 	const char *file;
+	struct baleen_file_stamp stamp;
 	char device[BALEEN_POINT_BYTES];
 	char now[BALEEN_POINT_BYTES];
 	char scope[BALEEN_POINT_BYTES];
@@ -87,6 +100,7 @@ struct baleen_rule_store {
 	u64 n_changes;
 	struct baleen_rule_store_statement *statements;
 	struct baleen_rule_store *book;
+	bool shares_book;
 };
 
 #endif /* BALEEN_RULE_STORE_HANDLE_H */

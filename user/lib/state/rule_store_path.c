@@ -95,11 +95,14 @@ static int find_device(const char *device, u64 *netns_cookie, int *ifindex,
 
 void baleen_rule_store_forget(u64 netns_cookie, int ifindex)
 {
-	char path[BALEEN_RULE_STORE_PATH_BYTES];
+	static const char *const mark[] = { BALEEN_MARK_CHANGING, BALEEN_MARK_BEHIND };
+	char path[BALEEN_RULE_STORE_NAME_BYTES];
 
-	if ((size_t)snprintf(path, sizeof(path), "%s/ns%llu-if%d", baleen_rule_store_root(false),
-			     (unsigned long long)netns_cookie, ifindex) < sizeof(path))
+	if (!volatile_name(netns_cookie, ifindex, "", path, BALEEN_RULE_STORE_PATH_BYTES, NULL))
 		baleen_rule_store_remove_tree(path);
+	for (size_t i = 0; i < sizeof(mark) / sizeof(mark[0]); i++)
+		if (!volatile_name(netns_cookie, ifindex, mark[i], path, sizeof(path), NULL))
+			unlink(path);
 }
 
 int baleen_rule_store_name(const char *device, bool is_kept, char *path, struct baleen_error *error)
@@ -122,15 +125,27 @@ int baleen_rule_store_name(const char *device, bool is_kept, char *path, struct 
 	return 0;
 }
 
-int baleen_rule_store_mark_name(const struct baleen_rule_store *state, char *path,
-				struct baleen_error *error)
+struct baleen_file_stamp baleen_rule_store_stamp(const char *directory)
+{
+	char path[BALEEN_RULE_STORE_NAME_BYTES];
+	struct stat file;
+
+	snprintf(path, sizeof(path), "%s/" BALEEN_RULE_STORE_DB, directory);
+	if (stat(path, &file))
+		return (struct baleen_file_stamp){ 0 };
+	return (struct baleen_file_stamp){ file.st_ino, file.st_ctim.tv_sec * 1000000000ull +
+								file.st_ctim.tv_nsec };
+}
+
+int baleen_rule_store_mark_name(const struct baleen_rule_store *state, const char *suffix,
+				char *path, struct baleen_error *error)
 {
 	u64 netns_cookie = state->is.netns_cookie;
 	int ifindex = state->is.ifindex;
 	int err = ifindex ? 0 : find_device(state->now, &netns_cookie, &ifindex, error);
 
 	return err ? err :
-		     volatile_name(netns_cookie, ifindex, ".changing", path,
+		     volatile_name(netns_cookie, ifindex, suffix, path,
 				   BALEEN_RULE_STORE_NAME_BYTES, error);
 }
 

@@ -50,15 +50,27 @@ int baleen_rule_store_name(const char *device, bool is_kept, char *path,
 			   struct baleen_error *error);
 
 /**
- * baleen_rule_store_mark_name() - the file that says that a map is being changed
+ * baleen_rule_store_stamp() - how the database of a state is now
+ * @directory: path of the state
+ *
+ * Return: its stamp, without an inode when there is none.
+ */
+struct baleen_file_stamp baleen_rule_store_stamp(const char *directory);
+
+/**
+ * baleen_rule_store_mark_name() - the file that says something of the maps of a device
  * @state: opened
+ * @suffix: what
  * @path: BALEEN_RULE_STORE_NAME_BYTES bytes
  * @error: filled in on failure
  *
  * Return: 0; -ENODEV when there is no such device, so no map; a negative errno.
  */
-int baleen_rule_store_mark_name(const struct baleen_rule_store *state, char *path,
-				struct baleen_error *error);
+int baleen_rule_store_mark_name(const struct baleen_rule_store *state, const char *suffix,
+				char *path, struct baleen_error *error);
+
+#define BALEEN_MARK_CHANGING ".changing"
+#define BALEEN_MARK_BEHIND ".behind"
 
 /**
  * baleen_rule_store_unkept_name() - where the database of a kept state is that its disk

@@ -322,12 +322,13 @@ void baleen_sql_close(struct baleen_rule_store *state)
 	state->statements = NULL;
 	sqlite3_close(state->db);
 	state->db = NULL;
-	if (state->book) {
+	if (state->book && !state->shares_book) {
 		baleen_sql_close(state->book);
 		baleen_close_fd(&state->book->lock_fd);
+		free(state->book);
 	}
-	free(state->book);
 	state->book = NULL;
+	state->shares_book = false;
 }
 
 u64 baleen_sql_n_written(const struct baleen_rule_store *state)

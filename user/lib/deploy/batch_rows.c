@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Batches of single entries: whose they are, repeats and leftovers of snapshots. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "deploy/batch_rows.h"
+#include "util/array.h"
+
+int baleen_entry_array_keep(const struct baleen_rule_entry *entry, void *array)
+{
+	struct baleen_entry_array *to = array;
+
+	if (baleen_array_add(&to->entry, to->n))
+		return -ENOMEM;
+	to->entry[to->n++] = *entry;
+	return 0;
+}
+
+void baleen_batch_begin(struct baleen_batch *batch)
+{
+	for (size_t i = 0; i < batch->n; i++) {
+		batch->change[i].result = 0;
+		batch->change[i].answer = BALEEN_GATE_OPEN;
+	}
+	batch->n_flushed = 0;
+	batch->in_place = true;
+	batch->widened[0] = '\0';
+}
+
+int baleen_batch_check_origins(const struct baleen_batch *batch, struct baleen_error *error)
+{
+	bool may_have_any = batch->asker == BALEEN_ASKER_UNDO || batch->asker == BALEEN_ASKER_FLEET;
+
+	for (size_t i = 0; i < batch->n && !may_have_any; i++)
+		if (batch->change[i].op == BALEEN_RULE_ENTRY_PUT &&
+		    baleen_origin_is_reserved(batch->change[i].entry.origin))
+			return baleen_fail(error, EINVAL, "the origin '%s' is Baleen's own",
+					   batch->change[i].entry.origin);
+	return 0;
+}
+
+const char *baleen_batch_flushed(const struct baleen_batch *batch)
+{
+	return batch->flush_of && batch->flush_of[0] ? batch->flush_of : NULL;
+}
+
+/* --- repeats ----------------------------------------------------------------- */
+
+static int compare_changes(const void *a, const void *b)
+{
+	const struct baleen_rule_entry_change *x =
+		*(const struct baleen_rule_entry_change *const *)a;
+	const struct baleen_rule_entry_change *y =
+		*(const struct baleen_rule_entry_change *const *)b;
+	int order = baleen_rule_entry_compare(&x->entry, &y->entry);
+
+	return order ? order : (x > y) - (x < y);
+}
+
+int baleen_batch_repeats(const struct baleen_batch *batch, bool **repeats,
+			 struct baleen_error *error)
+{
+	const struct baleen_rule_entry_change *change = batch->change;
+	const struct baleen_rule_entry_change **sorted;
+	size_t n = batch->n;
+
+	*repeats = NULL;
+	if (!batch->snapshot_of || !n)
+		return 0;
+	*repeats = calloc(n, sizeof(**repeats));
+	sorted = calloc(n, sizeof(*sorted));
+	if (!*repeats || !sorted) {
+		free(sorted);
+		return baleen_no_memory(error);
+	}
+	for (size_t i = 0; i < n; i++)
+		sorted[i] = &change[i];
+	qsort(sorted, n, sizeof(*sorted), compare_changes);
+	for (size_t i = 1; i < n; i++)
+		(*repeats)[sorted[i] - change] =
+			!baleen_rule_entry_compare(&sorted[i]->entry, &sorted[i - 1]->entry);
+	free(sorted);
+	return 0;
+}
+
+/* --- leftovers --------------------------------------------------------------- */
+
+/**
+ * struct leftovers - entries of an origin that a snapshot does not name
+ * @put: the entries that it names, sorted
+ * @n_put: how many
+ * @of_origin: those that it does not
+ */
+struct leftovers {
+	const struct baleen_rule_entry **put;
+	size_t n_put;
+	struct baleen_entry_array of_origin;
+};
+
+static int compare_entries(const void *a, const void *b)
+{
+	return baleen_rule_entry_compare(*(const struct baleen_rule_entry *const *)a,
+					 *(const struct baleen_rule_entry *const *)b);
+}
+
+static int keep_leftover(const struct baleen_rule_entry *entry, void *data)
+{
+	struct leftovers *left = data;
+
+	if (left->n_put &&
+	    bsearch(&entry, left->put, left->n_put, sizeof(*left->put), compare_entries))
+		return 0;
+	return baleen_entry_array_keep(entry, &left->of_origin);
+}
+
+static void sort_put(const struct baleen_batch *batch, struct leftovers *left)
+{
+	for (size_t i = 0; i < batch->n; i++) {
+		const struct baleen_rule_entry_change *change = &batch->change[i];
+
+		if (change->op == BALEEN_RULE_ENTRY_PUT && change->result != -EPERM &&
+		    !strcmp(change->entry.origin, batch->snapshot_of))
+			left->put[left->n_put++] = &change->entry;
+	}
+	qsort(left->put, left->n_put, sizeof(*left->put), compare_entries);
+}
+
+int baleen_batch_leftovers(const struct baleen_batch *batch, const struct baleen_rule_store *book,
+			   const char *rule,
+			   int (*remove)(const struct baleen_rule_entry *entry, void *data),
+			   void *data, struct baleen_error *error)
+{
+	struct leftovers left = { 0 };
+	int err;
+
+	if (!batch->snapshot_of)
+		return 0;
+	left.put = calloc(batch->n + 1, sizeof(*left.put));
+	if (!left.put)
+		return baleen_no_memory(error);
+	sort_put(batch, &left);
+	err = baleen_rule_entries_each(book, rule, batch->snapshot_of, keep_leftover, &left, error);
+	if (err == -ENOMEM)
+		baleen_no_memory(error);
+	for (size_t i = 0; i < left.of_origin.n && !err; i++)
+		err = remove(&left.of_origin.entry[i], data);
+	free(left.of_origin.entry);
+	free(left.put);
+	return err;
+}
