@@ -70,6 +70,9 @@ try_kind()
 {
 	local before after mode=$2
 
+	# After a change of another kind the first one may build anew, and none after it.
+	deploy "${change[@]:0:1}" "${change[@]:2}" || bail "$1: $(<"$TMP/err")"
+	deploy "${back[@]}" || bail "$1: cannot be taken back: $(<"$TMP/err")"
 	before=$(seen)
 	next_second
 	find_points "$TMP/points" 'state\.db' never "$DEPLOY" "${change[@]}"
