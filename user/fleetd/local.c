@@ -133,6 +133,14 @@ static int keep_found(const struct baleen_fleet_found *found, void *data)
 	return 0;
 }
 
+static void make_removal(const struct baleen_fleet_found *found,
+			 struct baleen_rule_entry_change *change)
+{
+	change->op = BALEEN_RULE_ENTRY_REMOVE;
+	change->entry.key = baleen_fleet_key_entry(&found->entry.key);
+	strcpy(change->entry.origin, strchr(found->publisher, '/') + 1);
+}
+
 static int remove_from(struct baleen_deploy *deploy, const struct baleen_stored_rule *rule,
 		       const struct letting_go *going)
 {
@@ -143,16 +151,9 @@ static int remove_from(struct baleen_deploy *deploy, const struct baleen_stored_
 
 	if (!change)
 		return baleen_no_memory(going->error);
-	for (size_t i = 0; i < going->n; i++) {
-		const struct baleen_fleet_found *found = &going->found[i];
-		struct baleen_rule_entry *entry = &change[batch.n].entry;
-
-		if (strcmp(found->entry.set, set))
-			continue;
-		change[batch.n++].op = BALEEN_RULE_ENTRY_REMOVE;
-		entry->key = baleen_fleet_key_entry(&found->entry.key);
-		strcpy(entry->origin, strchr(found->publisher, '/') + 1);
-	}
+	for (size_t i = 0; i < going->n; i++)
+		if (!strcmp(going->found[i].entry.set, set))
+			make_removal(&going->found[i], &change[batch.n++]);
 	if (batch.n)
 		err = baleen_deploy_batch(deploy, &batch, going->error);
 	free(change);
@@ -192,13 +193,8 @@ static int let_go_of_bans(const struct letting_go *going)
 
 	if (!change)
 		return baleen_no_memory(going->error);
-	for (size_t i = 0; i < going->n; i++) {
-		const struct baleen_fleet_found *found = &going->found[i];
-
-		change[i].op = BALEEN_RULE_ENTRY_REMOVE;
-		change[i].entry.key = baleen_fleet_key_entry(&found->entry.key);
-		strcpy(change[i].entry.origin, strchr(found->publisher, '/') + 1);
-	}
+	for (size_t i = 0; i < going->n; i++)
+		make_removal(&going->found[i], &change[i]);
 	err = baleen_bans_open(&bans, going->error);
 	if (!err)
 		err = baleen_bans_put(&bans, &batch, WAIT_MS, NULL, going->error);

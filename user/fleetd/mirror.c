@@ -10,7 +10,7 @@
 #include <string.h>
 #include <syslog.h>
 
-#include "deploy/deploy.h"
+#include "deploy/bans.h"
 #include "fleetd/fleetd.h"
 #include "net/device.h"
 #include "state/book.h"
@@ -424,8 +424,10 @@ static int change_all(const struct pass *pass)
 {
 	struct baleen_error error = { "" };
 	struct devices devices = { .error = &error };
-	int first = baleen_rule_store_each(look_at_device, &devices, &error);
+	int first;
 
+	baleen_bans_end_if_due();
+	first = baleen_rule_store_each(look_at_device, &devices, &error);
 	if (first)
 		say(pass->fleet, LOG_ERR, "%s", error.text);
 	for (size_t i = 0; i < devices.n; i++) {

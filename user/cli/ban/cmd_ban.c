@@ -121,31 +121,27 @@ static int check_address(const struct ban *ban)
 
 /* --- what is there ---------------------------------------------------------- */
 
-static bool has_own(const struct ban *ban, const struct baleen_ban_rule *rule)
+/* Has the rule it of this origin? @only_bans: by an entry of its own it does not count */
+static bool has_it(const struct ban *ban, const struct baleen_ban_rule *rule, bool only_bans)
 {
-	for (size_t i = 0; i < rule->before.n; i++)
-		if (!strcmp(rule->before.entry[i].origin, ban->key[0].origin))
+	for (size_t i = 0; i < rule->before.n; i++) {
+		const struct baleen_rule_entry *there = &rule->before.entry[i];
+
+		if ((there->is_ban || !only_bans) && !strcmp(there->origin, ban->key[0].origin))
 			return true;
+	}
 	return false;
 }
 
-/* Where rules have it by entries of their own, those that come later would not. */
-static bool is_banned(const struct ban *ban, const struct baleen_ban_rule *rule)
-{
-	for (size_t i = 0; i < rule->before.n; i++)
-		if (rule->before.entry[i].is_ban &&
-		    !strcmp(rule->before.entry[i].origin, ban->key[0].origin))
-			return true;
-	return false;
-}
-
-/* Would any rule be another one? */
+/* Would any rule be another one? Where rules have it by entries of their own, those that come later
+ * would not.
+ */
 static bool has_news(const struct ban *ban)
 {
 	for (size_t i = 0; i < ban->bans.n_rules; i++) {
 		const struct baleen_ban_rule *rule = &ban->bans.rule[i];
 
-		if (is_ban(ban) ? !is_banned(ban, rule) : rule->before.n > 0)
+		if (is_ban(ban) ? !has_it(ban, rule, true) : rule->before.n > 0)
 			return true;
 	}
 	return false;
@@ -248,7 +244,7 @@ static const char *result_text(const struct ban *ban, const struct baleen_ban_ru
 {
 	if (!is_ban(ban))
 		return rule->before.n ? "deleted" : "absent";
-	return has_own(ban, rule) ? "renewed" : "added";
+	return has_it(ban, rule, false) ? "renewed" : "added";
 }
 
 static bool is_behind(const struct ban *ban, const struct baleen_ban_rule *rule)

@@ -249,6 +249,10 @@ static void warn_scope(const struct export *export)
  */
 static int export_bans(struct export *export, const struct baleen_scope *scope)
 {
+	struct baleen_error error;
+
+	if (is_mixed(export) && baleen_bans_count_rules(&export->n_takers, &error))
+		return complain("%s", error.text);
 	if (is_mixed(export) && export->n_takers && export->n_taken == export->n_takers)
 		return 0;
 	export->scope = *scope;
@@ -297,8 +301,7 @@ static int export_all(struct export *export)
 	struct baleen_error error;
 	int err = 0;
 
-	if (baleen_bans_count_rules(&export->n_takers, &error) ||
-	    baleen_scopes_with_entries(&export->book, &scopes, &error))
+	if (baleen_scopes_with_entries(&export->book, &scopes, &error))
 		return complain("%s", error.text);
 	for (size_t i = 0; i < scopes.n && !err && !ferror(stdout); i++)
 		if (!strcmp(scopes.scope[i].name, BALEEN_SCOPE_BANS))

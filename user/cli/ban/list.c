@@ -220,6 +220,9 @@ static int list_scope(struct list *list, const struct baleen_scope *scope)
 	struct baleen_error error;
 	int err;
 
+	/* Where there is no ban nobody asks all devices. */
+	if (!rule && list->measures && baleen_bans_count_rules(&list->n_takers, &error))
+		return complain("%s", error.text);
 	if ((rule || list->rule) && open_state(list, rule ? list->book.scope : list->device))
 		return EXIT_FAILED;
 	list->at = scope;
@@ -340,8 +343,7 @@ static int list_book(struct list *list)
 
 	if (follow_name(list))
 		return EXIT_FAILED;
-	if (baleen_scopes_with_entries(&list->book, &list->scopes, &error) ||
-	    baleen_bans_count_rules(&list->n_takers, &error))
+	if (baleen_scopes_with_entries(&list->book, &list->scopes, &error))
 		return complain("%s", error.text);
 	if (check_target(list) || list_all(list))
 		return EXIT_FAILED;

@@ -8,6 +8,7 @@
 #include "cli/open/guard.h"
 #include "cli/open/rollout_site.h"
 #include "cli/set/set_verbs.h"
+#include "deploy/bans.h"
 #include "deploy/protect.h"
 #include "net/device.h"
 #include "state/entries.h"
@@ -320,9 +321,11 @@ static int change_device(struct change *change)
 {
 	struct baleen_deploy_plan plan = { 0 };
 	struct baleen_deploy deploy;
-	int err = baleen_deploy_open(&deploy, change->asked->device, BALEEN_LOCK_TIMEOUT_MS,
-				     change->error);
+	int err;
 
+	baleen_bans_end_if_due();
+	err = baleen_deploy_open(&deploy, change->asked->device, BALEEN_LOCK_TIMEOUT_MS,
+				 change->error);
 	if (err)
 		return err;
 	change->trial.deploy = &deploy;

@@ -347,7 +347,7 @@ void baleen_bans_catch_up(struct baleen_bans *bans, u64 timeout_ms)
 
 int baleen_bans_expire(u64 timeout_ms, struct baleen_error *error)
 {
-	struct baleen_batch nothing = { .asker = BALEEN_ASKER_UNDO };
+	struct baleen_batch nothing = { .n = 0 };
 	struct baleen_rule_store book;
 	struct baleen_error ignored;
 	struct baleen_bans bans;

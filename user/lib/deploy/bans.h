@@ -73,7 +73,6 @@ struct baleen_ban_rule {
  * @states: all states of this network namespace when they were looked for
  * @news: devices that came, or began to take bans, since then
  * @n_news: how many
- * @n_ended: filled in by baleen_bans_put(): bans whose time had come
  */
 struct baleen_bans {
 	struct baleen_rule_store book;
@@ -84,7 +83,6 @@ struct baleen_bans {
 	struct baleen_rule_store_stamps states;
 	char (*news)[BALEEN_POINT_BYTES];
 	size_t n_news;
-	u64 n_ended;
 };
 
 /**

@@ -284,7 +284,6 @@ static int end_rows(struct work *work)
 		if (work->bans->device[i].has_state)
 			err = baleen_rule_entries_count_ended(&work->bans->device[i].deploy.state,
 							      ended.n, work->error);
-	work->bans->n_ended = ended.n;
 	free(ended.entry);
 	return err;
 }

@@ -30,9 +30,7 @@ void baleen_batch_begin(struct baleen_batch *batch)
 
 int baleen_batch_check_origins(const struct baleen_batch *batch, struct baleen_error *error)
 {
-	bool may_have_any = batch->asker == BALEEN_ASKER_UNDO || batch->asker == BALEEN_ASKER_FLEET;
-
-	for (size_t i = 0; i < batch->n && !may_have_any; i++)
+	for (size_t i = 0; i < batch->n && batch->asker != BALEEN_ASKER_FLEET; i++)
 		if (batch->change[i].op == BALEEN_RULE_ENTRY_PUT &&
 		    baleen_origin_is_reserved(batch->change[i].entry.origin))
 			return baleen_fail(error, EINVAL, "the origin '%s' is Baleen's own",

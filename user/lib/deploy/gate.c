@@ -10,14 +10,12 @@
 
 /**
  * struct row - what the door is to one who asks; baleen.8 has this table
- * @is_open: all passes: what comes was there before
  * @may_narrow: an entry that covers what is protected is taken, and what is protected stays out
  *              of the filter; otherwise it is refused
  * @may_force: its word lets through what is too wide or covers too much, and, in a rule by hand,
  *             the addresses of the host
  */
 static const struct row {
-	bool is_open;
 	bool may_narrow;
 	bool may_force;
 } rows[] = {
@@ -26,7 +24,6 @@ static const struct row {
 	[BALEEN_ASKER_LIMIT] = { .may_narrow = true },
 	[BALEEN_ASKER_FLEET] = { .may_narrow = true },
 	[BALEEN_ASKER_LIBRARY] = { .may_narrow = true },
-	[BALEEN_ASKER_UNDO] = { .is_open = true },
 };
 
 static bool may_force(const struct baleen_gate *gate)
@@ -42,7 +39,7 @@ static bool may_narrow(const struct baleen_gate *gate)
 /* A person with --force is not held to it; a rule without the statement has no bound. */
 static bool has_bound(const struct baleen_gate *gate)
 {
-	return gate->rule->limits.max_entries && !rows[gate->asker].is_open && !may_force(gate);
+	return gate->rule->limits.max_entries && !may_force(gate);
 }
 
 static int add_fed_entries(const struct baleen_feed *feed, void *data)
@@ -100,7 +97,7 @@ int baleen_gate_open(struct baleen_gate *gate)
 {
 	int err = has_bound(gate) ? count_entries(gate) : 0;
 
-	gate->guards = !rows[gate->asker].is_open && baleen_protected_applies(gate->rule);
+	gate->guards = baleen_protected_applies(gate->rule);
 	if (err || !gate->guards)
 		return err;
 	return baleen_protected_load_now(gate->state,

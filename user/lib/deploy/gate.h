@@ -29,7 +29,6 @@
  * @BALEEN_ASKER_LIMIT: a limit that a source went over
  * @BALEEN_ASKER_FLEET: another host
  * @BALEEN_ASKER_LIBRARY: a program that calls libbaleen
- * @BALEEN_ASKER_UNDO: a change that failed and is taken back
  */
 enum baleen_asker {
 	BALEEN_ASKER_TYPED,
@@ -37,7 +36,6 @@ enum baleen_asker {
 	BALEEN_ASKER_LIMIT,
 	BALEEN_ASKER_FLEET,
 	BALEEN_ASKER_LIBRARY,
-	BALEEN_ASKER_UNDO,
 };
 
 /**

@@ -18,10 +18,6 @@
  */
 
 #define SCOPE "(SELECT id FROM scope WHERE name = ?1)"
-/* The scopes of a rule: its own, and the bans of all if it takes some. */
-#define TAKEN "scope IN (SELECT id FROM scope WHERE name IN (?1, ?2))"
-#define TAKEN_VALUES(...) \
-	BALEEN_SQL_VALUES(baleen_sql_text(taken.own.name), baleen_sql_text(taken.bans), ##__VA_ARGS__)
 
 u64 baleen_now_ms(void)
 {
@@ -278,8 +274,8 @@ int baleen_rule_entries_each(const struct baleen_rule_store *state, const char *
 	/* The index of one scope has the order, and nothing is to be sorted. */
 	static const char all[] = SELECT(BY_ORIGIN, "scope = " SCOPE) ORDER;
 	static const char one[] = SELECT(BY_ORIGIN, "scope = " SCOPE " AND origin = ?2") ORDER;
-	static const char all_taken[] = SELECT(BY_ORIGIN, TAKEN) ORDER;
-	static const char one_taken[] = SELECT(BY_ORIGIN, TAKEN " AND origin = ?3") ORDER;
+	static const char all_taken[] = SELECT(BY_ORIGIN, BALEEN_TAKEN) ORDER;
+	static const char one_taken[] = SELECT(BY_ORIGIN, BALEEN_TAKEN " AND origin = ?3") ORDER;
 	struct baleen_scopes_taken taken;
 	int err = baleen_scopes_of_rule(state, rule, &taken, error);
 
@@ -288,7 +284,7 @@ int baleen_rule_entries_each(const struct baleen_rule_store *state, const char *
 	/* Without an origin there is one value less. */
 	if (taken.bans)
 		return walk(state, origin ? one_taken : all_taken, visit, data, error,
-			    TAKEN_VALUES(baleen_sql_text(origin)) - !origin);
+			    BALEEN_TAKEN_VALUES(taken, baleen_sql_text(origin)) - !origin);
 	return walk(state, origin ? one : all, visit, data, error,
 		    BALEEN_SQL_VALUES(baleen_sql_text(taken.own.name), baleen_sql_text(origin)) -
 			    !origin);
@@ -300,7 +296,7 @@ int baleen_rule_entries_of_key(const struct baleen_rule_store *state, const char
 			       void *data, struct baleen_error *error)
 {
 	static const char sql[] =
-		SELECT("", TAKEN) " AND first = ?3 AND last = ?4 AND is_exception = ?5 ORDER BY origin";
+		SELECT("", BALEEN_TAKEN) " AND first = ?3 AND last = ?4 AND is_exception = ?5 ORDER BY origin";
 	struct baleen_scopes_taken taken;
 	struct baleen_entry_bytes key;
 	int err = baleen_scopes_of_rule(state, rule, &taken, error);
@@ -309,7 +305,7 @@ int baleen_rule_entries_of_key(const struct baleen_rule_store *state, const char
 		return err;
 	baleen_entry_bytes_of(&entry->key, &key);
 	return walk(state, sql, visit, data, error,
-		    TAKEN_VALUES(baleen_sql_blob(key.first, key.n_first),
+		    BALEEN_TAKEN_VALUES(taken, baleen_sql_blob(key.first, key.n_first),
 				 baleen_sql_blob(key.last, key.n_last),
 				 baleen_sql_number(entry->is_exception)));
 }
@@ -323,15 +319,15 @@ static u64 ask_number(const struct baleen_rule_store *state, const char *sql, co
 
 	if (!baleen_book_read(state, NULL) && !baleen_scopes_of_rule(state, rule, &taken, NULL))
 		baleen_sql_do(state->book, sql, &n, NULL,
-			      TAKEN_VALUES(baleen_sql_text(origin)) - !origin);
+			      BALEEN_TAKEN_VALUES(taken, baleen_sql_text(origin)) - !origin);
 	return n;
 }
 
 u64 baleen_rule_entries_count(const struct baleen_rule_store *state, const char *rule,
 			      const char *origin)
 {
-	static const char all[] = "SELECT count(*) FROM single" BY_ORIGIN " WHERE " TAKEN;
-	static const char one[] = "SELECT count(*) FROM single" BY_ORIGIN " WHERE " TAKEN
+	static const char all[] = "SELECT count(*) FROM single" BY_ORIGIN " WHERE " BALEEN_TAKEN;
+	static const char one[] = "SELECT count(*) FROM single" BY_ORIGIN " WHERE " BALEEN_TAKEN
 				  " AND origin = ?3";
 
 	return ask_number(state, origin ? one : all, rule, origin);
@@ -340,14 +336,14 @@ u64 baleen_rule_entries_count(const struct baleen_rule_store *state, const char 
 u64 baleen_rule_entries_ending(const struct baleen_rule_store *state, const char *rule)
 {
 	static const char sql[] =
-		"SELECT count(*) FROM single WHERE " TAKEN " AND expires_ms > 0";
+		"SELECT count(*) FROM single WHERE " BALEEN_TAKEN " AND expires_ms > 0";
 
 	return ask_number(state, sql, rule, NULL);
 }
 
 bool baleen_rule_entries_yield(const struct baleen_rule_store *state, const char *rule)
 {
-	static const char sql[] = "SELECT EXISTS (SELECT 1 FROM single WHERE " TAKEN
+	static const char sql[] = "SELECT EXISTS (SELECT 1 FROM single WHERE " BALEEN_TAKEN
 				  " AND yields > 0)";
 
 	return ask_number(state, sql, rule, NULL);
@@ -361,7 +357,7 @@ int baleen_rule_entries_origins(const struct baleen_rule_store *state, const cha
 				  SCOPE " GROUP BY origin ORDER BY origin";
 	/* Counted scope by scope, by the index; origins are few. */
 	static const char sum[] = "SELECT origin, sum(n) FROM (SELECT origin, count(*) AS n"
-				  " FROM single" BY_ORIGIN " WHERE " TAKEN
+				  " FROM single" BY_ORIGIN " WHERE " BALEEN_TAKEN
 				  " GROUP BY scope, origin) GROUP BY origin ORDER BY origin";
 	char origin[BALEEN_ORIGIN_BYTES];
 	struct baleen_scopes_taken taken;
@@ -373,7 +369,7 @@ int baleen_rule_entries_origins(const struct baleen_rule_store *state, const cha
 	if (err)
 		return err;
 	rows = taken.bans ?
-		       baleen_sql_ask(state->book, sum, error, TAKEN_VALUES()) :
+		       baleen_sql_ask(state->book, sum, error, BALEEN_TAKEN_VALUES(taken)) :
 		       baleen_sql_ask(state->book, sql, error,
 				      BALEEN_SQL_VALUES(baleen_sql_text(taken.own.name)));
 	while (baleen_sql_next(&rows))
@@ -428,7 +424,7 @@ int baleen_rule_entries_to_lists(const struct baleen_rule_store *state, const ch
 				 u32 key_spec, u64 now_ms, struct baleen_entry_lists *made,
 				 struct baleen_error *error)
 {
-	static const char sql[] = SELECT("", TAKEN) " AND (expires_ms = 0 OR expires_ms > ?3)";
+	static const char sql[] = SELECT("", BALEEN_TAKEN) " AND (expires_ms = 0 OR expires_ms > ?3)";
 	struct baleen_scopes_taken taken;
 	struct lists lists = { .state = state,
 			       .error = error,
@@ -441,7 +437,7 @@ int baleen_rule_entries_to_lists(const struct baleen_rule_store *state, const ch
 	err = baleen_scopes_of_rule(state, rule, &taken, error);
 	if (!err)
 		err = walk(state, sql, add_to_lists, &lists, error,
-			   TAKEN_VALUES(baleen_sql_number(now_ms)));
+			   BALEEN_TAKEN_VALUES(taken, baleen_sql_number(now_ms)));
 	is_bad = !err && baleen_list_finish(&lists.made.exceptions);
 	for (u32 yields = 0; yields < BALEEN_N_YIELDS && !err; yields++)
 		is_bad |= baleen_list_finish(&lists.made.keys[yields]);

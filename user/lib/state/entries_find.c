@@ -16,14 +16,9 @@
 #include "state/scope.h"
 #include "util/array.h"
 
-/* The scopes of a rule: its own, and the bans of all if it takes some. */
-#define TAKEN "scope IN (SELECT id FROM scope WHERE name IN (?1, ?2))"
 #define SELECT(INDEX)                                                           \
-	"SELECT " BALEEN_RULE_ENTRY_COLUMNS " FROM single" INDEX " WHERE " TAKEN \
+	"SELECT " BALEEN_RULE_ENTRY_COLUMNS " FROM single" INDEX " WHERE " BALEEN_TAKEN \
 	" AND (expires_ms = 0 OR expires_ms > ?3)"
-#define TAKEN_VALUES(TAKEN, ...)                                                            \
-	BALEEN_SQL_VALUES(baleen_sql_text((TAKEN)->own.name), baleen_sql_text((TAKEN)->bans), \
-			  __VA_ARGS__)
 
 struct found {
 	struct baleen_rule_entry entry;
@@ -87,7 +82,7 @@ static int collect_exactly(struct search *search, const struct baleen_entry_byte
 	static const char sql[] = SELECT("") " AND first = ?4 AND last = ?5";
 
 	return collect(search, sql, false, length,
-		       TAKEN_VALUES(&search->taken, baleen_sql_number(search->now_ms),
+		       BALEEN_TAKEN_VALUES(search->taken, baleen_sql_number(search->now_ms),
 				    baleen_sql_blob(key->first, key->n_first),
 				    baleen_sql_blob(key->last, key->n_last)));
 }
@@ -129,7 +124,7 @@ static int next_length(struct search *search, u64 shortest, u64 *length)
 		" ORDER BY length DESC LIMIT 1) AS length FROM scope AS s WHERE name IN (?1, ?2))";
 	u64 behind = 0;
 	int ret = baleen_sql_do(search->state->book, sql, &behind, search->error,
-				TAKEN_VALUES(&search->taken, baleen_sql_number(shortest),
+				BALEEN_TAKEN_VALUES(search->taken, baleen_sql_number(shortest),
 					     baleen_sql_number(*length)));
 
 	if (ret > 0 && !behind)
@@ -159,7 +154,7 @@ static int collect_ranges(struct search *search, const struct baleen_entry_bytes
 		SELECT(" INDEXED BY single_net") " AND length = -1 AND first <= ?4 AND last >= ?4";
 
 	return collect(search, sql, true, 0,
-		       TAKEN_VALUES(&search->taken, baleen_sql_number(search->now_ms),
+		       BALEEN_TAKEN_VALUES(search->taken, baleen_sql_number(search->now_ms),
 				    baleen_sql_blob(key->first, key->n_first)));
 }
 
@@ -252,9 +247,9 @@ int baleen_rule_entries_disagree(const struct baleen_rule_store *state, const ch
 {
 #define DISAGREES "is_exception = ?6 AND (expires_ms = 0 OR expires_ms > ?3)"
 	static const char sql[] =
-		"SELECT 1 FROM single WHERE " TAKEN " AND first >= ?4 AND first <= ?5 AND " DISAGREES
+		"SELECT 1 FROM single WHERE " BALEEN_TAKEN " AND first >= ?4 AND first <= ?5 AND " DISAGREES
 		" AND NOT (first = ?4 AND last >= ?5)"
-		" UNION ALL SELECT 1 FROM single INDEXED BY single_net WHERE " TAKEN
+		" UNION ALL SELECT 1 FROM single INDEXED BY single_net WHERE " BALEEN_TAKEN
 		" AND length = -1 AND first < ?4 AND last >= ?4 AND last < ?5 AND " DISAGREES
 		" LIMIT 1";
 	struct baleen_scopes_taken taken;
@@ -271,7 +266,7 @@ int baleen_rule_entries_disagree(const struct baleen_rule_store *state, const ch
 		return 0;
 	}
 	ret = baleen_sql_do(state->book, sql, NULL, error,
-			    TAKEN_VALUES(&taken, baleen_sql_number(now_ms),
+			    BALEEN_TAKEN_VALUES(taken, baleen_sql_number(now_ms),
 					 baleen_sql_blob(key.first, key.n_first),
 					 baleen_sql_blob(key.last, key.n_last),
 					 baleen_sql_number(is_exception)));
@@ -286,7 +281,7 @@ int baleen_rule_entries_inside(const struct baleen_rule_store *state, const char
 {
 	static const char sql[] =
 		"WITH inside AS (SELECT max(CASE expires_ms WHEN 0 THEN 9223372036854775807"
-		" ELSE expires_ms END) AS end_ms FROM single WHERE " TAKEN
+		" ELSE expires_ms END) AS end_ms FROM single WHERE " BALEEN_TAKEN
 		" AND first >= ?4 AND first <= ?5 AND last <= ?5"
 		" AND NOT (first = ?4 AND last = ?5) AND is_exception = 0 AND origin != ?6"
 		" AND (expires_ms = 0 OR expires_ms > ?3) GROUP BY first, last)"
@@ -303,7 +298,7 @@ int baleen_rule_entries_inside(const struct baleen_rule_store *state, const char
 		return err;
 	baleen_entry_bytes_of_span(span, &key);
 	rows = baleen_sql_ask(state->book, sql, error,
-			      TAKEN_VALUES(&taken, baleen_sql_number(now_ms),
+			      BALEEN_TAKEN_VALUES(taken, baleen_sql_number(now_ms),
 					   baleen_sql_blob(key.first, key.n_first),
 					   baleen_sql_blob(key.last, key.n_last),
 					   baleen_sql_text(but_of), baleen_sql_number(n - 1)));
@@ -323,7 +318,7 @@ int baleen_rule_entries_wide(const struct baleen_rule_store *state, const char *
 {
 	static const char sql[] =
 		"SELECT " BALEEN_RULE_ENTRY_COLUMNS " FROM single INDEXED BY single_net"
-		" WHERE " TAKEN " AND length IS NOT NULL AND length >= ?3 AND length <= ?4"
+		" WHERE " BALEEN_TAKEN " AND length IS NOT NULL AND length >= ?3 AND length <= ?4"
 		" AND is_exception = 0";
 	struct baleen_scopes_taken taken;
 	struct baleen_rule_entry entry;
@@ -335,7 +330,7 @@ int baleen_rule_entries_wide(const struct baleen_rule_store *state, const char *
 	if (err)
 		return err;
 	rows = baleen_sql_ask(state->book, sql, error,
-			      TAKEN_VALUES(&taken, baleen_sql_number(BALEEN_RULE_ENTRY_RANGE),
+			      BALEEN_TAKEN_VALUES(taken, baleen_sql_number(BALEEN_RULE_ENTRY_RANGE),
 					   baleen_sql_number(length)));
 	while (baleen_sql_next(&rows)) {
 		rows.ret = baleen_entry_row(state->book, rows.row, &entry, error);

@@ -14,6 +14,14 @@
 	"first, last, is_exception, origin, reason, added_ms, expires_ms, yields," \
 	" scope = (SELECT id FROM scope WHERE name = '" BALEEN_SCOPE_BANS "')"
 
+/* Rows of the scopes that a rule has (scope.h), and the first two values of a statement about them;
+ * others follow.
+ */
+#define BALEEN_TAKEN "scope IN (SELECT id FROM scope WHERE name IN (?1, ?2))"
+#define BALEEN_TAKEN_VALUES(TAKEN, ...)                            \
+	BALEEN_SQL_VALUES(baleen_sql_text((TAKEN).own.name), \
+			  baleen_sql_text((TAKEN).bans), ##__VA_ARGS__)
+
 /**
  * baleen_entry_row() - read a row
  * @state: that it is of

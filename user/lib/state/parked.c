@@ -43,14 +43,15 @@ static int find_scopes(const struct baleen_rule_store *book, u64 ended_ms,
 {
 	static const char all[] = "SELECT name FROM scope WHERE EXISTS"
 				  " (SELECT 1 FROM single WHERE single.scope = scope.id)"
-				  " AND ?1 = 0 ORDER BY name";
+				  " ORDER BY name";
 	static const char ended[] =
 		"SELECT name FROM scope WHERE EXISTS (SELECT 1 FROM single INDEXED BY single_end"
 		" WHERE single.scope = scope.id AND expires_ms > 0 AND expires_ms <= ?1)"
 		" ORDER BY name";
 	struct baleen_sql_rows rows =
-		baleen_sql_ask(book->book, ended_ms ? ended : all, error,
-			       BALEEN_SQL_VALUES(baleen_sql_number(ended_ms)));
+		ended_ms ? baleen_sql_ask(book->book, ended, error,
+					  BALEEN_SQL_VALUES(baleen_sql_number(ended_ms))) :
+			   baleen_sql_ask(book->book, all, error, NULL, 0);
 	struct baleen_scopes found = { 0 };
 	struct baleen_scope scope;
 	int err;

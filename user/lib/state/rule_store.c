@@ -444,8 +444,7 @@ void baleen_rule_store_close(struct baleen_rule_store *state)
 
 void baleen_rule_store_remove(struct baleen_rule_store *state)
 {
-	baleen_rule_store_unmark(state);
-	baleen_rule_store_follow_no_more(state);
+	baleen_rule_store_take_marks(state);
 	baleen_sql_close(state);
 	remove_directory(state);
 	unlock(state);

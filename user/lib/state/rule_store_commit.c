@@ -232,8 +232,9 @@ void baleen_rule_store_catch_up(const struct baleen_rule_store *state)
 		baleen_rule_store_leave_behind(state, NULL);
 }
 
-void baleen_rule_store_follow_no_more(const struct baleen_rule_store *state)
+void baleen_rule_store_take_marks(const struct baleen_rule_store *state)
 {
+	take_mark(state, BALEEN_MARK_CHANGING);
 	take_mark(state, BALEEN_MARK_BEHIND);
 }
 

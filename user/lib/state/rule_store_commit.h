@@ -117,10 +117,10 @@ int baleen_rule_store_leave_behind(const struct baleen_rule_store *state,
 void baleen_rule_store_catch_up(const struct baleen_rule_store *state);
 
 /**
- * baleen_rule_store_follow_no_more() - there are no maps that could be behind
+ * baleen_rule_store_take_marks() - there are no maps any more that could differ
  * @state: opened for writing
  */
-void baleen_rule_store_follow_no_more(const struct baleen_rule_store *state);
+void baleen_rule_store_take_marks(const struct baleen_rule_store *state);
 
 /**
  * baleen_rule_store_is_behind() - has the book more than the maps?
