@@ -335,7 +335,8 @@ static void several_origins(void **unused)
 
 static void forget_all(void)
 {
-	assert_int_equal(sqlite3_exec(state.book->db, "DELETE FROM single", NULL, NULL, NULL), SQLITE_OK);
+	assert_int_equal(sqlite3_exec(state.book->db, "DELETE FROM single", NULL, NULL, NULL),
+			 SQLITE_OK);
 }
 
 static void flushed(void **unused)
@@ -606,7 +607,8 @@ static void damaged_rows(void **unused)
 
 	for (size_t i = 0; i < sizeof(damage) / sizeof(damage[0]); i++) {
 		put("drop", "192.0.2.1", "a", 0);
-		assert_int_equal(sqlite3_exec(state.book->db, damage[i], NULL, NULL, NULL), SQLITE_OK);
+		assert_int_equal(sqlite3_exec(state.book->db, damage[i], NULL, NULL, NULL),
+				 SQLITE_OK);
 		assert_int_equal(baleen_rule_entries_to_lists(&state, "drop", BALEEN_KEY_SRC, 0,
 							      &lists, &error),
 				 -EINVAL);
@@ -707,7 +709,8 @@ static void bans_of_all(void **unused)
 	find("drop", BALEEN_KEY_SRC, "192.0.2.2", 0, "192.0.2.2:b 192.0.2.0/28:soc ");
 	find("drop", BALEEN_KEY_SRC, "198.51.100.7", 0, "198.51.100.3-198.51.100.9:a ");
 	find("other", BALEEN_KEY_SRC, "192.0.2.1", 0, "");
-	assert_int_equal(baleen_rule_entries_of_key(&state, "drop", &banned, note_whose, NULL, &error),
+	assert_int_equal(baleen_rule_entries_of_key(&state, "drop", &banned, note_whose, NULL,
+						    &error),
 			 0);
 	assert_int_equal(strlen(seen), strlen("192.0.2.1 ban 192.0.2.1 "));
 	seen[0] = '\0';
@@ -755,7 +758,7 @@ static void by_index(void **unused)
 	u32 n = 0;
 
 	static void (*const all[])(void **unused) = { flushed, several_origins, origins, found,
-						      ends, bans_of_all };
+						      ends,    bans_of_all };
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
 		forget_all();
@@ -765,7 +768,8 @@ static void by_index(void **unused)
 		sqlite3_stmt *plan;
 
 		snprintf(sql, sizeof(sql), "EXPLAIN QUERY PLAN %s", state.book->statements[i].sql);
-		assert_int_equal(sqlite3_prepare_v2(state.book->db, sql, -1, &plan, NULL), SQLITE_OK);
+		assert_int_equal(sqlite3_prepare_v2(state.book->db, sql, -1, &plan, NULL),
+				 SQLITE_OK);
 		while (sqlite3_step(plan) == SQLITE_ROW) {
 			const char *step = (const char *)sqlite3_column_text(plan, 3);
 
@@ -787,8 +791,8 @@ static int n_steps(void)
 	int n = 0;
 
 	for (u32 i = 0; i < BALEEN_MAX_STATEMENTS && state.book->statements[i].sql; i++)
-		n += sqlite3_stmt_status(state.book->statements[i].statement, SQLITE_STMTSTATUS_VM_STEP,
-					 1);
+		n += sqlite3_stmt_status(state.book->statements[i].statement,
+					 SQLITE_STMTSTATUS_VM_STEP, 1);
 	return n;
 }
 

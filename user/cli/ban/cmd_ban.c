@@ -56,8 +56,7 @@ static struct baleen_entry_text key_text(const struct ban *ban)
 static const char *target_text(const struct ban *ban, const struct baleen_ban_rule *rule,
 			       char *text)
 {
-	snprintf(text, TARGET_BYTES, "%s:%s", ban->bans.device[rule->device].name,
-		 rule->rule.name);
+	snprintf(text, TARGET_BYTES, "%s:%s", ban->bans.device[rule->device].name, rule->rule.name);
 	return text;
 }
 

@@ -262,9 +262,10 @@ static int export_bans(struct export *export, const struct baleen_scope *scope)
 	if (take_scope(export, NULL, false))
 		return EXIT_FAILED;
 	if (is_mixed(export) && !export->n_takers && export->n)
-		complain("warning: no rule takes bans: the %llu parked %s taken for bans all the same",
-			 (unsigned long long)export->n,
-			 baleen_plural(export->n, "one is", "ones are"));
+		complain(
+			"warning: no rule takes bans: the %llu parked %s taken for bans all the same",
+			(unsigned long long)export->n,
+			baleen_plural(export->n, "one is", "ones are"));
 	return 0;
 }
 
@@ -366,7 +367,8 @@ static const struct option_spec options[] = {
 
 const struct command export_command = {
 	.name = "export",
-	.synopsis = "[DEV:RULE|bans] [--format json|text|ipset|nft|csv] [--set NAME] [--origin NAME]",
+	.synopsis =
+		"[DEV:RULE|bans] [--format json|text|ipset|nft|csv] [--set NAME] [--origin NAME]",
 	.help = "Prints the single entries of a rule, bans among them if it takes some; the bans of all\n"
 		"rules; or all of this network namespace, for another host or another program; parked\n"
 		"ones, too. JSON lines have key, origin, reason, since and end, and of all the rule of\n"

@@ -64,8 +64,8 @@ static void reply_made(struct feed *feed, const char *what, const char *unkept)
 	const char *behind = feed->target.behind.text;
 
 	feed->behind |= *behind != '\0';
-	reply("%s%s%s%s%s", what, *behind ? ", behind: " : "", behind,
-	      unkept ? ", not kept: " : "", unkept ?: "");
+	reply("%s%s%s%s%s", what, *behind ? ", behind: " : "", behind, unkept ? ", not kept: " : "",
+	      unkept ?: "");
 }
 
 /* The reply to a line that is in force. */

@@ -55,7 +55,8 @@ static int flush_rule(const struct flush *flush, const char *device,
 		      const struct baleen_stored_rule *found)
 {
 	const char *origin = flush->all ? NULL : flush->origin;
-	struct baleen_batch batch = { .rule = found->name, .flush_of = flush->all ? "" : flush->origin };
+	struct baleen_batch batch = { .rule = found->name,
+				      .flush_of = flush->all ? "" : flush->origin };
 	struct baleen_error error;
 	struct baleen_device_session session;
 	int err = session_open_state(&session, device, flush->wait_ms);

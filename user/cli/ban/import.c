@@ -91,7 +91,8 @@ static int find_rule(struct import *import, const struct baleen_import_entry *fr
 	else
 		err = import_rules_find(&import->rules, from->rule, rule);
 	return err ? fail_at(import, from, err,
-			     err == -ENOMEM ? strerror(ENOMEM) : "rule: neither DEV:RULE nor bans", error) :
+			     err == -ENOMEM ? strerror(ENOMEM) : "rule: neither DEV:RULE nor bans",
+			     error) :
 		     0;
 }
 

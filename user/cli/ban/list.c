@@ -98,7 +98,8 @@ static int parse_target(struct list *list, const char *argument)
 	    split_live(argument, list->device, sizeof(list->device), &list->rule))
 		return 0;
 	if (strlen(argument) >= sizeof(list->device))
-		return complain_usage(&list_command, "'%s' is neither DEV, DEV:RULE nor bans", argument);
+		return complain_usage(&list_command, "'%s' is neither DEV, DEV:RULE nor bans",
+				      argument);
 	strcpy(list->device, argument);
 	return 0;
 }

@@ -87,13 +87,14 @@ static void let_go(struct baleen_ban_device *device)
 static void look_at(const struct baleen_bans *bans, struct baleen_ban_device *device, bool is_kept)
 {
 	device->deploy = (struct baleen_deploy){ .has_xdp = false };
-	device->has_state = !baleen_rule_store_read(&device->deploy.state, device->name, is_kept,
-						    NULL);
+	device->has_state =
+		!baleen_rule_store_read(&device->deploy.state, device->name, is_kept, NULL);
 	if (device->has_state)
 		baleen_book_share(&device->deploy.state, &bans->book);
 }
 
-/* One that cannot be held is looked at still. A device that was forgotten meanwhile has no state. */
+/* One that cannot be held is looked at still. A device that was forgotten meanwhile has no state.
+ */
 static void hold(struct baleen_bans *bans, struct baleen_ban_device *device, u64 timeout_ms)
 {
 	struct baleen_rule_store state = device->deploy.state;

@@ -77,8 +77,8 @@ static int note_answer(void *data, struct baleen_rule_entry_change *change,
 		return refuse(work, change);
 	work->n_protected[change - work->batch->change]++;
 	work->rule[work->asked].is_narrowed = true;
-	change->entry.yields |= BALEEN_YIELDS_HOST |
-				(work->batch->cuts_sessions ? 0 : BALEEN_YIELDS_PEERS);
+	change->entry.yields |=
+		BALEEN_YIELDS_HOST | (work->batch->cuts_sessions ? 0 : BALEEN_YIELDS_PEERS);
 	return 0;
 }
 
@@ -93,8 +93,8 @@ static void settle_answers(struct work *work)
 			change->result = -EPERM;
 		else if (work->n_protected[i] && change->result != -EPERM)
 			change->answer = BALEEN_GATE_NARROWED;
-		is_any_narrowed |= change->answer == BALEEN_GATE_NARROWED &&
-				   change->result != -EPERM;
+		is_any_narrowed |=
+			change->answer == BALEEN_GATE_NARROWED && change->result != -EPERM;
 	}
 	for (size_t i = 0; i < work->bans->n_rules; i++)
 		work->rule[i].is_narrowed &= is_any_narrowed;

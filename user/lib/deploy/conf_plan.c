@@ -296,8 +296,8 @@ static int compare_rule(struct comparison *work, u32 index)
 	}
 	old = &work->old.rules.rule[at];
 	err = compare_filter(work, old, new);
-	work->plan->deploy.rebuild[index] = work->plan->n_changes > n ||
-					    old->takes_bans != new->takes_bans;
+	work->plan->deploy.rebuild[index] =
+		work->plan->n_changes > n || old->takes_bans != new->takes_bans;
 	if (!err)
 		err = compare_qualifiers(work, old, new);
 	if (!err)

@@ -21,7 +21,8 @@ static int remove_row(struct baleen_deploy_rows *rows, const struct baleen_rule_
 	return baleen_deploy_rows_end_prefix(rows, entry);
 }
 
-static int remove_rows(struct baleen_deploy_rows *rows, const struct baleen_entry_array *ending, u64 *n_removed)
+static int remove_rows(struct baleen_deploy_rows *rows, const struct baleen_entry_array *ending,
+		       u64 *n_removed)
 {
 	int err = 0;
 
@@ -54,8 +55,7 @@ static int end_rule(struct baleen_deploy_rows *rows, u32 index, u64 now_ms, find
 
 	baleen_deploy_rows_start(rows, index, now_ms);
 	err = find(&rows->deploy->state, baleen_deploy_rows_rule(rows)->name, now_ms,
-		   baleen_entry_array_keep, &ending,
-		   rows->error);
+		   baleen_entry_array_keep, &ending, rows->error);
 	if (err == -ENOMEM)
 		baleen_no_memory(rows->error);
 	if (!err)

@@ -59,9 +59,10 @@ static void check_state(struct baleen_patient *patient)
 			"baleen update %s", patient->word.text);
 	if (patient->is_behind)
 		baleen_finding_mend(
-			baleen_checkup_add(patient, BALEEN_LEVEL_PROBLEM, "behind",
-					   "the last bans are kept, and not in force here: it could "
-					   "not be changed; the next change puts them in force"),
+			baleen_checkup_add(
+				patient, BALEEN_LEVEL_PROBLEM, "behind",
+				"the last bans are kept, and not in force here: it could "
+				"not be changed; the next change puts them in force"),
 			"baleen update %s", patient->word.text);
 }
 

@@ -258,8 +258,9 @@ int baleen_rule_entries_expired(const struct baleen_rule_store *state, const cha
 {
 	const struct baleen_scope scope = baleen_scope_of(state, rule);
 	static const char sql[] =
-		SELECT(" INDEXED BY single_end", "scope = " SCOPE) " AND expires_ms > 0 AND expires_ms <= ?2"
-								   " ORDER BY expires_ms";
+		SELECT(" INDEXED BY single_end",
+		       "scope = " SCOPE) " AND expires_ms > 0 AND expires_ms <= ?2"
+					 " ORDER BY expires_ms";
 
 	return walk(state, sql, visit, data, error,
 		    BALEEN_SQL_VALUES(baleen_sql_text(scope.name), baleen_sql_number(now_ms)));
@@ -295,8 +296,9 @@ int baleen_rule_entries_of_key(const struct baleen_rule_store *state, const char
 			       int (*visit)(const struct baleen_rule_entry *entry, void *data),
 			       void *data, struct baleen_error *error)
 {
-	static const char sql[] =
-		SELECT("", BALEEN_TAKEN) " AND first = ?3 AND last = ?4 AND is_exception = ?5 ORDER BY origin";
+	static const char sql[] = SELECT(
+		"",
+		BALEEN_TAKEN) " AND first = ?3 AND last = ?4 AND is_exception = ?5 ORDER BY origin";
 	struct baleen_scopes_taken taken;
 	struct baleen_entry_bytes key;
 	int err = baleen_scopes_of_rule(state, rule, &taken, error);
@@ -306,8 +308,8 @@ int baleen_rule_entries_of_key(const struct baleen_rule_store *state, const char
 	baleen_entry_bytes_of(&entry->key, &key);
 	return walk(state, sql, visit, data, error,
 		    BALEEN_TAKEN_VALUES(taken, baleen_sql_blob(key.first, key.n_first),
-				 baleen_sql_blob(key.last, key.n_last),
-				 baleen_sql_number(entry->is_exception)));
+					baleen_sql_blob(key.last, key.n_last),
+					baleen_sql_number(entry->is_exception)));
 }
 
 /* The one number that a statement about a rule, or an origin of it, gives; 0 on failure. */
@@ -327,8 +329,8 @@ u64 baleen_rule_entries_count(const struct baleen_rule_store *state, const char 
 			      const char *origin)
 {
 	static const char all[] = "SELECT count(*) FROM single" BY_ORIGIN " WHERE " BALEEN_TAKEN;
-	static const char one[] = "SELECT count(*) FROM single" BY_ORIGIN " WHERE " BALEEN_TAKEN
-				  " AND origin = ?3";
+	static const char one[] =
+		"SELECT count(*) FROM single" BY_ORIGIN " WHERE " BALEEN_TAKEN " AND origin = ?3";
 
 	return ask_number(state, origin ? one : all, rule, origin);
 }
@@ -343,8 +345,8 @@ u64 baleen_rule_entries_ending(const struct baleen_rule_store *state, const char
 
 bool baleen_rule_entries_yield(const struct baleen_rule_store *state, const char *rule)
 {
-	static const char sql[] = "SELECT EXISTS (SELECT 1 FROM single WHERE " BALEEN_TAKEN
-				  " AND yields > 0)";
+	static const char sql[] =
+		"SELECT EXISTS (SELECT 1 FROM single WHERE " BALEEN_TAKEN " AND yields > 0)";
 
 	return ask_number(state, sql, rule, NULL);
 }
@@ -353,8 +355,8 @@ int baleen_rule_entries_origins(const struct baleen_rule_store *state, const cha
 				int (*visit)(const char *origin, u64 n, void *data), void *data,
 				struct baleen_error *error)
 {
-	static const char sql[] = "SELECT origin, count(*) FROM single" BY_ORIGIN " WHERE scope = "
-				  SCOPE " GROUP BY origin ORDER BY origin";
+	static const char sql[] = "SELECT origin, count(*) FROM single" BY_ORIGIN
+				  " WHERE scope = " SCOPE " GROUP BY origin ORDER BY origin";
 	/* Counted scope by scope, by the index; origins are few. */
 	static const char sum[] = "SELECT origin, sum(n) FROM (SELECT origin, count(*) AS n"
 				  " FROM single" BY_ORIGIN " WHERE " BALEEN_TAKEN
@@ -368,10 +370,9 @@ int baleen_rule_entries_origins(const struct baleen_rule_store *state, const cha
 		err = baleen_scopes_of_rule(state, rule, &taken, error);
 	if (err)
 		return err;
-	rows = taken.bans ?
-		       baleen_sql_ask(state->book, sum, error, BALEEN_TAKEN_VALUES(taken)) :
-		       baleen_sql_ask(state->book, sql, error,
-				      BALEEN_SQL_VALUES(baleen_sql_text(taken.own.name)));
+	rows = taken.bans ? baleen_sql_ask(state->book, sum, error, BALEEN_TAKEN_VALUES(taken)) :
+			    baleen_sql_ask(state->book, sql, error,
+					   BALEEN_SQL_VALUES(baleen_sql_text(taken.own.name)));
 	while (baleen_sql_next(&rows))
 		rows.ret =
 			baleen_sql_column(rows.row, 0, origin, sizeof(origin)) ?
@@ -424,7 +425,8 @@ int baleen_rule_entries_to_lists(const struct baleen_rule_store *state, const ch
 				 u32 key_spec, u64 now_ms, struct baleen_entry_lists *made,
 				 struct baleen_error *error)
 {
-	static const char sql[] = SELECT("", BALEEN_TAKEN) " AND (expires_ms = 0 OR expires_ms > ?3)";
+	static const char sql[] =
+		SELECT("", BALEEN_TAKEN) " AND (expires_ms = 0 OR expires_ms > ?3)";
 	struct baleen_scopes_taken taken;
 	struct lists lists = { .state = state,
 			       .error = error,

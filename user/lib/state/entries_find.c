@@ -16,7 +16,7 @@
 #include "state/scope.h"
 #include "util/array.h"
 
-#define SELECT(INDEX)                                                           \
+#define SELECT(INDEX)                                                                   \
 	"SELECT " BALEEN_RULE_ENTRY_COLUMNS " FROM single" INDEX " WHERE " BALEEN_TAKEN \
 	" AND (expires_ms = 0 OR expires_ms > ?3)"
 
@@ -83,8 +83,8 @@ static int collect_exactly(struct search *search, const struct baleen_entry_byte
 
 	return collect(search, sql, false, length,
 		       BALEEN_TAKEN_VALUES(search->taken, baleen_sql_number(search->now_ms),
-				    baleen_sql_blob(key->first, key->n_first),
-				    baleen_sql_blob(key->last, key->n_last)));
+					   baleen_sql_blob(key->first, key->n_first),
+					   baleen_sql_blob(key->last, key->n_last)));
 }
 
 /* The prefix of a length that the key is in. */
@@ -125,7 +125,7 @@ static int next_length(struct search *search, u64 shortest, u64 *length)
 	u64 behind = 0;
 	int ret = baleen_sql_do(search->state->book, sql, &behind, search->error,
 				BALEEN_TAKEN_VALUES(search->taken, baleen_sql_number(shortest),
-					     baleen_sql_number(*length)));
+						    baleen_sql_number(*length)));
 
 	if (ret > 0 && !behind)
 		ret = 0;
@@ -155,7 +155,7 @@ static int collect_ranges(struct search *search, const struct baleen_entry_bytes
 
 	return collect(search, sql, true, 0,
 		       BALEEN_TAKEN_VALUES(search->taken, baleen_sql_number(search->now_ms),
-				    baleen_sql_blob(key->first, key->n_first)));
+					   baleen_sql_blob(key->first, key->n_first)));
 }
 
 /* The one that decides first: the longest, of two of a length the exception. */
@@ -247,7 +247,8 @@ int baleen_rule_entries_disagree(const struct baleen_rule_store *state, const ch
 {
 #define DISAGREES "is_exception = ?6 AND (expires_ms = 0 OR expires_ms > ?3)"
 	static const char sql[] =
-		"SELECT 1 FROM single WHERE " BALEEN_TAKEN " AND first >= ?4 AND first <= ?5 AND " DISAGREES
+		"SELECT 1 FROM single WHERE " BALEEN_TAKEN
+		" AND first >= ?4 AND first <= ?5 AND " DISAGREES
 		" AND NOT (first = ?4 AND last >= ?5)"
 		" UNION ALL SELECT 1 FROM single INDEXED BY single_net WHERE " BALEEN_TAKEN
 		" AND length = -1 AND first < ?4 AND last >= ?4 AND last < ?5 AND " DISAGREES
@@ -267,9 +268,9 @@ int baleen_rule_entries_disagree(const struct baleen_rule_store *state, const ch
 	}
 	ret = baleen_sql_do(state->book, sql, NULL, error,
 			    BALEEN_TAKEN_VALUES(taken, baleen_sql_number(now_ms),
-					 baleen_sql_blob(key.first, key.n_first),
-					 baleen_sql_blob(key.last, key.n_last),
-					 baleen_sql_number(is_exception)));
+						baleen_sql_blob(key.first, key.n_first),
+						baleen_sql_blob(key.last, key.n_last),
+						baleen_sql_number(is_exception)));
 	if (ret >= 0)
 		*found = ret;
 	return ret < 0 ? ret : 0;
@@ -299,9 +300,10 @@ int baleen_rule_entries_inside(const struct baleen_rule_store *state, const char
 	baleen_entry_bytes_of_span(span, &key);
 	rows = baleen_sql_ask(state->book, sql, error,
 			      BALEEN_TAKEN_VALUES(taken, baleen_sql_number(now_ms),
-					   baleen_sql_blob(key.first, key.n_first),
-					   baleen_sql_blob(key.last, key.n_last),
-					   baleen_sql_text(but_of), baleen_sql_number(n - 1)));
+						  baleen_sql_blob(key.first, key.n_first),
+						  baleen_sql_blob(key.last, key.n_last),
+						  baleen_sql_text(but_of),
+						  baleen_sql_number(n - 1)));
 	if (baleen_sql_next(&rows)) {
 		*n_keys = sqlite3_column_int64(rows.row, 0);
 		if (*n_keys >= n)
@@ -331,7 +333,7 @@ int baleen_rule_entries_wide(const struct baleen_rule_store *state, const char *
 		return err;
 	rows = baleen_sql_ask(state->book, sql, error,
 			      BALEEN_TAKEN_VALUES(taken, baleen_sql_number(BALEEN_RULE_ENTRY_RANGE),
-					   baleen_sql_number(length)));
+						  baleen_sql_number(length)));
 	while (baleen_sql_next(&rows)) {
 		rows.ret = baleen_entry_row(state->book, rows.row, &entry, error);
 		if (!rows.ret)

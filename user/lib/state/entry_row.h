@@ -18,9 +18,9 @@
  * others follow.
  */
 #define BALEEN_TAKEN "scope IN (SELECT id FROM scope WHERE name IN (?1, ?2))"
-#define BALEEN_TAKEN_VALUES(TAKEN, ...)                            \
-	BALEEN_SQL_VALUES(baleen_sql_text((TAKEN).own.name), \
-			  baleen_sql_text((TAKEN).bans), ##__VA_ARGS__)
+#define BALEEN_TAKEN_VALUES(TAKEN, ...)                                                     \
+	BALEEN_SQL_VALUES(baleen_sql_text((TAKEN).own.name), baleen_sql_text((TAKEN).bans), \
+			  ##__VA_ARGS__)
 
 /**
  * baleen_entry_row() - read a row

@@ -190,8 +190,7 @@ static int compare_stamp(const char *root, const char *name, bool is_kept, void 
 	snprintf(directory, sizeof(directory), "%s/%s", root, name);
 	file = baleen_rule_store_stamp(directory);
 	for (size_t i = 0; i < stamps->n; i++)
-		if (stamps->stamp[i].is_kept == is_kept &&
-		    is_same(&stamps->stamp[i].file, &file) &&
+		if (stamps->stamp[i].is_kept == is_kept && is_same(&stamps->stamp[i].file, &file) &&
 		    !strcmp(stamps->stamp[i].device, device))
 			return 0;
 	return file.inode ? comparing->visit(device, comparing->data) : 0;
