@@ -10,6 +10,9 @@ isolate "$@"
 make_pair
 # shellcheck source=tests/words.sh
 source "$ROOT/tests/words.sh"
+# shellcheck source=tests/baleend.sh
+source "$ROOT/tests/baleend.sh"
+play_systemd
 
 VERDICT=$ROOT/build/tools/verdict
 mkdir "$BALEEN_CONF_DIR"
@@ -176,8 +179,7 @@ is "all are in force" "$(dropped 192.0.2.10{1..8})" DDDDDDDD-DDDDDDDD
 
 # --- baleend, a reboot ---
 
-nsenter --net="/run/netns/$B" "$ROOT/build/baleend" >"$TMP/daemon" 2>&1 &
-daemon=$!
+start_baleend "$B"
 check "ban beside baleend" baleen ban 192.0.2.60 2s
 is "which keeps the end, so nothing is said" "$(<"$TMP/err")" ""
 check "for good" baleen ban 192.0.2.61
@@ -187,8 +189,8 @@ for ((i = 0; i < 100; i++)); do
 	read -rt 0.1 <> <(:)
 done
 is "the one ends, the other stays" "$(dropped 192.0.2.{60,61})" PD-PD
-check "baleend ran all the while" kill "$daemon"
-wait "$daemon"
+stop_baleend
+is "baleend ran all the while" "$baleend_status" 0
 check "after the filter went" baleen detach veth-b
 check "restore puts it on again" baleen restore --boot veth-b
 is "with the ban" "$(in_ns "$B" "$VERDICT" veth-b 192.0.2.60 192.0.2.61)" PD
