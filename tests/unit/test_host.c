@@ -126,11 +126,12 @@ static void nameservers(void **state)
 static void set_is_distinct(void **state)
 {
 	struct baleen_address_set set = { 0 };
-	struct baleen_key key = { .domain = BALEEN_IP4 };
+	struct baleen_host_address address = { .key.domain = BALEEN_IP4 };
 
 	for (u32 i = 0; i < 100000; i++) {
-		key.ip4 = 0x0a000000 + i * 7 % 100;
-		assert_int_equal(baleen_address_set_add(&set, i % 3, &key, NULL), 0);
+		address.role = i % 3;
+		address.key.ip4 = 0x0a000000 + i * 7 % 100;
+		assert_int_equal(baleen_address_set_add(&set, &address), 0);
 	}
 	assert_in_range(set.room, 300, 1024);
 	baleen_address_set_sort(&set);
@@ -145,10 +146,13 @@ static void set_is_distinct(void **state)
 static void set_grows(void **state)
 {
 	struct baleen_address_set set = { 0 };
-	struct baleen_key key = { .domain = BALEEN_IP6, .hi = 0xfd00000000000000 };
+	struct baleen_host_address address = {
+		.role = BALEEN_HOST_PEER,
+		.key = { .domain = BALEEN_IP6, .hi = 0xfd00000000000000 },
+	};
 
-	for (key.lo = 100000; key.lo; key.lo--)
-		assert_int_equal(baleen_address_set_add(&set, BALEEN_HOST_PEER, &key, NULL), 0);
+	for (address.key.lo = 100000; address.key.lo; address.key.lo--)
+		assert_int_equal(baleen_address_set_add(&set, &address), 0);
 	baleen_address_set_sort(&set);
 	assert_int_equal(set.n, 100000);
 	for (u32 i = 0; i < set.n; i++)

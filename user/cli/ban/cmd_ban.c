@@ -167,9 +167,7 @@ static int complain_noop(const struct ban *ban)
 
 /* --- the change ------------------------------------------------------------- */
 
-/* Asks for all rules before any is changed. The devices have gateways of their own, and one
- * survey of each is for the guard and the change of all its rules.
- */
+/* Asks for all rules before any is changed. */
 static int check_host(struct ban *ban)
 {
 	const struct entries entries = { .change = ban->change, .n = ban->n_keys };
@@ -180,7 +178,7 @@ static int check_host(struct ban *ban)
 		struct baleen_ban_device *device = &ban->bans.device[rule->device];
 
 		err = guard_entries(&device->deploy, &rule->rule, BALEEN_SET_UNION, &entries,
-				    &device->host, ban->force);
+				    &ban->bans.host, ban->force);
 		if (err)
 			suggest_narrow(&entries, ban->command->name, NULL);
 	}

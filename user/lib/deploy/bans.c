@@ -185,10 +185,9 @@ void baleen_bans_close(struct baleen_bans *bans)
 {
 	for (size_t i = 0; i < bans->n_rules; i++)
 		free(bans->rule[i].before.entry);
-	for (u32 i = 0; i < bans->n_devices; i++) {
+	for (u32 i = 0; i < bans->n_devices; i++)
 		let_go(&bans->device[i]);
-		baleen_host_free(&bans->device[i].host);
-	}
+	baleen_host_free(&bans->host);
 	free(bans->rule);
 	free(bans->device);
 	free(bans->news);

@@ -32,7 +32,6 @@
  * @is_late: filled in by baleen_bans_put(): it was not held, and had to be waited for
  * @is_behind: filled in by it: it has not what the book has
  * @why: why it is not held, or is behind
- * @host: the host as it sees it, surveyed when it is first asked for
  */
 struct baleen_ban_device {
 	char name[BALEEN_POINT_BYTES];
@@ -44,7 +43,6 @@ struct baleen_ban_device {
 	bool is_late;
 	bool is_behind;
 	struct baleen_error why;
-	struct baleen_host host;
 };
 
 /**
@@ -70,6 +68,7 @@ struct baleen_ban_rule {
  * @n_devices: how many
  * @rule: the rules, device by device, in their order
  * @n_rules: how many
+ * @host: the host, surveyed for all of them when it is first asked for
  * @states: all states of this network namespace when they were looked for
  * @news: devices that came, or began to take bans, since then
  * @n_news: how many
@@ -80,6 +79,7 @@ struct baleen_bans {
 	u32 n_devices;
 	struct baleen_ban_rule *rule;
 	size_t n_rules;
+	struct baleen_host host;
 	struct baleen_rule_store_stamps states;
 	char (*news)[BALEEN_POINT_BYTES];
 	size_t n_news;

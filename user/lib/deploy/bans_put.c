@@ -110,7 +110,7 @@ static int start_rules(struct work *work)
 
 		work->one[i] = *work->batch;
 		work->one[i].rule = bans->rule[i].rule.name;
-		work->one[i].host = &device->host;
+		work->one[i].host = &bans->host;
 		work->rule[i].batch = &work->one[i];
 		work->rule[i].of_bans = true;
 		work->rule[i].is_read_only = !device->is_held;

@@ -29,7 +29,9 @@ static int compare(const void *left, const void *right)
 	if (a->role != b->role)
 		return a->role < b->role ? -1 : 1;
 	order = baleen_key_compare(&a->key, &b->key);
-	return order ? order : compare_sessions(&a->session, &b->session);
+	if (!order)
+		order = compare_sessions(&a->session, &b->session);
+	return order ? order : (a->ifindex > b->ifindex) - (a->ifindex < b->ifindex);
 }
 
 void baleen_address_set_sort(struct baleen_address_set *set)
@@ -79,20 +81,15 @@ static bool is_nobody(const struct baleen_key *key)
 	return !key->hi && key->lo <= 1;
 }
 
-int baleen_address_set_add(struct baleen_address_set *set, enum baleen_host_role role,
-			   const struct baleen_key *key, const struct baleen_host_session *session)
+int baleen_address_set_add(struct baleen_address_set *set,
+			   const struct baleen_host_address *address)
 {
-	struct baleen_host_address *added;
 	int err;
 
-	if (is_nobody(key))
+	if (is_nobody(&address->key))
 		return 0;
 	err = make_room(set);
-	if (err)
-		return err;
-	added = &set->address[set->n++];
-	*added = (struct baleen_host_address){ .role = role, .key = *key };
-	if (session)
-		added->session = *session;
-	return 0;
+	if (!err)
+		set->address[set->n++] = *address;
+	return err;
 }

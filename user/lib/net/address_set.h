@@ -42,11 +42,14 @@ struct baleen_host_session {
  * @role: why
  * @key: the address
  * @session: session of a peer; else all zeros
+ * @ifindex: the device that it is an address of, or that leads to the gateway; 0 for the whole
+ *           host, and where one device is spoken of
  */
 struct baleen_host_address {
 	enum baleen_host_role role;
 	struct baleen_key key;
 	struct baleen_host_session session;
+	u32 ifindex;
 };
 
 /**
@@ -76,14 +79,12 @@ bool baleen_address_key(const void *bytes, size_t n_bytes, struct baleen_key *ke
 /**
  * baleen_address_set_add() - add an address
  * @set: the set
- * @role: why it must not be dropped
- * @key: the address; a loopback or unspecified one is passed over
- * @session: with a peer, or NULL
+ * @address: the address; a loopback or unspecified one is passed over
  *
  * Return: 0 or -ENOMEM.
  */
-int baleen_address_set_add(struct baleen_address_set *set, enum baleen_host_role role,
-			   const struct baleen_key *key, const struct baleen_host_session *session);
+int baleen_address_set_add(struct baleen_address_set *set,
+			   const struct baleen_host_address *address);
 
 /**
  * baleen_address_set_sort() - sort by role, address and session, drop duplicates

@@ -6,6 +6,7 @@
 #ifndef BALEEN_HOST_H
 #define BALEEN_HOST_H
 
+#include "net/links.h"
 #include "net/logins.h"
 #include "util/error.h"
 
@@ -47,6 +48,9 @@ extern const char *const baleen_session_guards[BALEEN_N_GUARDS];
  * @n: how many
  * @logins: of people, once baleen_host_guards() has asked for them
  * @has_logins: it has
+ * @is_surveyed: the rest is filled in
+ * @all: the same of all devices
+ * @links: they, and how they are stacked
  *
  * All zeros has no addresses. baleen_host_free() frees what it has.
  */
@@ -56,12 +60,15 @@ struct baleen_host {
 	size_t n;
 	struct baleen_logins logins;
 	bool has_logins;
+	bool is_surveyed;
+	struct baleen_address_set all;
+	struct baleen_links links;
 };
 
 /**
  * baleen_host_survey() - find what must not be dropped on a device
- * @host: filled in; untouched when it has a survey of this device already, so that
- *        all checks of one command share one survey
+ * @host: filled in; the host is surveyed once, for all devices and checks of one command:
+ *        another device has its addresses picked out of what is there
  * @ifindex: the device, in the network namespace of the caller
  * @error: filled in on failure
  *
@@ -73,7 +80,7 @@ struct baleen_host {
  * next hops, nexthop objects, TCP sockets) and /etc/resolv.conf. Needs no
  * privilege. A missing resolv.conf or a kernel without inet_diag is no error.
  *
- * Return: 0 or a negative errno; @host is untouched on failure.
+ * Return: 0 or a negative errno; the addresses of @host are untouched on failure.
  */
 int baleen_host_survey(struct baleen_host *host, int ifindex, struct baleen_error *error);
 

@@ -54,19 +54,13 @@ static int follow(const struct baleen_links *links, u32 ifindex,
 	return 0;
 }
 
-int baleen_upper_devices_find(struct baleen_netlink *netlink, u32 ifindex,
+int baleen_upper_devices_find(const struct baleen_links *links, u32 ifindex,
 			      struct baleen_upper_devices *upper_devices,
 			      struct baleen_error *error)
 {
-	struct baleen_links links;
-	int err = baleen_links_read_on(netlink, &links, error);
-
-	if (err)
-		return err;
-	if (follow(&links, ifindex, upper_devices))
-		err = baleen_fail(error, ENOMEM, "no memory for the devices of the host");
-	baleen_links_free(&links);
-	return err;
+	return follow(links, ifindex, upper_devices) ?
+		       baleen_fail(error, ENOMEM, "no memory for the devices of the host") :
+		       0;
 }
 
 bool baleen_upper_devices_has(const struct baleen_upper_devices *upper_devices, u32 ifindex)

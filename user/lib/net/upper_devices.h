@@ -13,7 +13,7 @@
 
 #include "util/error.h"
 
-struct baleen_netlink;
+struct baleen_links;
 
 /**
  * struct baleen_upper_devices - a device and those above it
@@ -29,8 +29,8 @@ struct baleen_upper_devices {
 
 /**
  * baleen_upper_devices_find() - the devices above a device
- * @netlink: a socket of NETLINK_ROUTE
- * @ifindex: the device, in the network namespace of the caller
+ * @links: all devices of the network namespace
+ * @ifindex: the device
  * @upper_devices: the device, its master (bridge, bond, team, VRF), the VLAN, MACsec,
  *          macvlan and ipvlan devices made of it, and so on up from each of
  *          these; to be freed by the caller; untouched on failure
@@ -39,9 +39,9 @@ struct baleen_upper_devices {
  * A device that was moved into another network namespace cannot be seen, so
  * neither it nor what is above it is found.
  *
- * Return: 0 or a negative errno.
+ * Return: 0 or -ENOMEM.
  */
-int baleen_upper_devices_find(struct baleen_netlink *netlink, u32 ifindex,
+int baleen_upper_devices_find(const struct baleen_links *links, u32 ifindex,
 			      struct baleen_upper_devices *upper_devices,
 			      struct baleen_error *error);
 
