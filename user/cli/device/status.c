@@ -90,6 +90,13 @@ static void describe_verdicts(const struct baleen_xdp *xdp, const struct baleen_
 	describe_status_verdicts(&verdicts, json);
 }
 
+static json_t *describe_program(struct baleen_program program)
+{
+	baleen_program_name(&program);
+	return json_pack("{s:I, s:s, s:s}", "id", (json_int_t)program.id, "name", program.name,
+			 "mode", baleen_mode_text(program.mode));
+}
+
 static json_t *describe_device(const struct baleen_xdp *xdp, const struct baleen_stats *stats,
 			       const struct baleen_rule_store *state, bool *sound)
 {
@@ -116,10 +123,7 @@ static json_t *describe_device(const struct baleen_xdp *xdp, const struct baleen
 	}
 	describe_verdicts(xdp, stats, state, json, sound);
 	if (xdp->there.id)
-		json_object_set_new(json, "program_on_device",
-				    json_pack("{s:I, s:s, s:s}", "id", (json_int_t)xdp->there.id,
-					      "name", xdp->there.name, "mode",
-					      baleen_mode_text(xdp->there.mode)));
+		json_object_set_new(json, "program_on_device", describe_program(xdp->there));
 	return json;
 }
 

@@ -21,7 +21,7 @@ static int open_xdp(struct baleen_deploy *deploy, u64 timeout_ms, struct baleen_
 
 	if (!deploy->state.is.ifindex && !baleen_device_index(device) && errno == ENODEV)
 		return 0;
-	err = baleen_xdp_open_within(&deploy->xdp, device, timeout_ms, error);
+	err = baleen_xdp_open_at(&deploy->xdp, device, deploy->state.is.ifindex, timeout_ms, error);
 	deploy->has_xdp = !err && deploy->xdp.attach_status == BALEEN_ATTACH_STATUS_ATTACHED;
 	if (!err && !deploy->has_xdp)
 		baleen_xdp_close(&deploy->xdp);

@@ -349,8 +349,8 @@ static int open_filters(struct guarded *guarded, struct baleen_error *error)
 static int survey(const struct baleen_lockout_check *check, struct baleen_host *host,
 		  struct baleen_error *error)
 {
-	int ifindex;
-	int err = baleen_device_ifindex(check->device, &ifindex, error);
+	int ifindex = check->xdp ? check->xdp->pins.ifindex : 0;
+	int err = ifindex ? 0 : baleen_device_ifindex(check->device, &ifindex, error);
 
 	return err ? err : baleen_host_survey(host, ifindex, error);
 }

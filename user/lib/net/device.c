@@ -194,19 +194,29 @@ int baleen_device_ifindex(const char *device, int *ifindex, struct baleen_error 
 	return 0;
 }
 
-static void program_name(u32 id, char *name, size_t bytes)
+void baleen_program_name(struct baleen_program *program)
 {
 	struct bpf_prog_info info = { 0 };
 	u32 info_bytes = sizeof(info);
-	int fd = bpf_prog_get_fd_by_id(id);
+	int fd = program->id ? bpf_prog_get_fd_by_id(program->id) : -1;
 
-	name[0] = '\0';
+	program->name[0] = '\0';
 	if (fd < 0)
 		return;
 	if (!bpf_obj_get_info_by_fd(fd, &info, &info_bytes))
-		snprintf(name, bytes, "%s", info.name);
+		snprintf(program->name, sizeof(program->name), "%s", info.name);
 	close(fd);
 }
+
+/**
+ * struct answer - what the kernel says of a device
+ * @name: its name
+ * @program: the program on it, without its name
+ */
+struct answer {
+	char name[IF_NAMESIZE];
+	struct baleen_program program;
+};
 
 /* A device may have a program of each mode: which one is told. */
 static void take_program(struct baleen_program *program, const struct nlattr *nested)
@@ -231,30 +241,42 @@ static void take_program(struct baleen_program *program, const struct nlattr *ne
 
 static int read_link(const struct nlmsghdr *message, void *data)
 {
+	struct answer *answer = data;
 	const struct nlattr *attr;
 
 	if (message->nlmsg_type != RTM_NEWLINK)
 		return MNL_CB_OK;
 	mnl_attr_for_each(attr, message, sizeof(struct ifinfomsg))
 		if (mnl_attr_get_type(attr) == IFLA_XDP)
-			take_program(data, attr);
+			take_program(&answer->program, attr);
+		else if (mnl_attr_get_type(attr) == IFLA_IFNAME)
+			snprintf(answer->name, sizeof(answer->name), "%s", mnl_attr_get_str(attr));
 	return MNL_CB_STOP;
 }
 
 /* bpf_xdp_query() of libbpf has the kernel list all devices for one. */
-int baleen_device_program(int ifindex, struct baleen_program *program)
+int baleen_device_look(int ifindex, char *device, struct baleen_program *program)
 {
 	const struct ifinfomsg header = { .ifi_index = ifindex };
-	struct baleen_program found = { 0 };
-	int err = ifindex < 0 ? 0 :
-				baleen_netlink_ask(NETLINK_ROUTE, RTM_GETLINK, &header,
-						   sizeof(header), read_link, &found);
+	struct answer answer = { .name = "" };
+	int err = baleen_netlink_ask(NETLINK_ROUTE, RTM_GETLINK, &header, sizeof(header), read_link,
+				     &answer);
+
+	if (err)
+		return err;
+	strcpy(device, expected.ifindex == (unsigned int)ifindex ? expected.name : answer.name);
+	*program = answer.program;
+	return 0;
+}
+
+int baleen_device_program(int ifindex, struct baleen_program *program)
+{
+	char ignored[BALEEN_POINT_BYTES];
+	int err = 0;
 
 	*program = (struct baleen_program){ 0 };
-	if (err)
-		return err == -ENODEV ? 0 : err;
-	if (found.id)
-		program_name(found.id, found.name, sizeof(found.name));
-	*program = found;
-	return 0;
+	if (ifindex > 0)
+		err = baleen_device_look(ifindex, ignored, program);
+	baleen_program_name(program);
+	return err == -ENODEV ? 0 : err;
 }

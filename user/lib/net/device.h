@@ -169,4 +169,20 @@ int baleen_device_ifindex(const char *device, int *ifindex, struct baleen_error 
  */
 int baleen_device_program(int ifindex, struct baleen_program *program);
 
+/**
+ * baleen_device_look() - the name of a device and the XDP program on it, as of one moment
+ * @ifindex: the device
+ * @device: filled in, of BALEEN_POINT_BYTES: its name
+ * @program: filled in, but for its name; its id is 0 when there is none
+ *
+ * Return: 0; -ENODEV; a negative errno.
+ */
+int baleen_device_look(int ifindex, char *device, struct baleen_program *program);
+
+/**
+ * baleen_program_name() - the kernel's name of a program
+ * @program: its name is filled in; empty when the kernel does not tell
+ */
+void baleen_program_name(struct baleen_program *program);
+
 #endif /* BALEEN_DEVICE_H */

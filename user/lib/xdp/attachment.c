@@ -79,18 +79,25 @@ int baleen_attachment_find_link(const struct baleen_pins *pins,
 	return 0;
 }
 
-int baleen_attachment_program(const struct baleen_pins *pins,
-			      const struct baleen_attachment *attachment,
-			      struct baleen_program *program)
+/* Of what goes out only our own program is found. */
+static int look_at_egress(const struct baleen_pins *pins,
+			  const struct baleen_attachment *attachment, char *device,
+			  struct baleen_program *program)
 {
-	if (pins->ifindex > 0)
-		return baleen_device_program(pins->ifindex, program);
 	*program = (struct baleen_program){ .mode = BALEEN_MODE_EGRESS };
-	if (attachment->is_taken) {
+	if (!baleen_device_name(pins->ifindex, device))
+		return -ENODEV;
+	if (attachment->is_taken)
 		program->id = attachment->program_id;
-		snprintf(program->name, sizeof(program->name), "baleen_egress");
-	}
 	return 0;
+}
+
+int baleen_attachment_look(const struct baleen_pins *pins,
+			   const struct baleen_attachment *attachment, char *device,
+			   struct baleen_program *program)
+{
+	return pins->ifindex > 0 ? baleen_device_look(pins->ifindex, device, program) :
+				   look_at_egress(pins, attachment, device, program);
 }
 
 static int program_there(const struct baleen_pins *pins, struct baleen_program *there)

@@ -57,16 +57,18 @@ const char *baleen_attach_type_text(enum baleen_attach_type attach_type);
 enum baleen_attach_type baleen_attachment_type(int ifindex, enum baleen_attach_type asked);
 
 /**
- * baleen_attachment_program() - the program that is there now
+ * baleen_attachment_look() - the device and the program that is there now
  * @pins: pins of the device
  * @attachment: found
- * @program: filled in, whosever it is; of what goes out only ours is found; id 0: none
+ * @device: filled in, of BALEEN_POINT_BYTES: its name
+ * @program: filled in but for its name, whosever it is; of what goes out only ours is found; id 0:
+ *           none
  *
- * Return: 0 or a negative errno.
+ * Return: 0; -ENODEV; a negative errno.
  */
-int baleen_attachment_program(const struct baleen_pins *pins,
-			      const struct baleen_attachment *attachment,
-			      struct baleen_program *program);
+int baleen_attachment_look(const struct baleen_pins *pins,
+			   const struct baleen_attachment *attachment, char *device,
+			   struct baleen_program *program);
 
 /**
  * baleen_attachment_init() - a attachment that nobody has found

@@ -39,18 +39,19 @@ int baleen_attach_status_find(const struct baleen_attachment *attachment,
 			      const struct baleen_pins *pins, const char *old_name, char *device,
 			      struct baleen_program *there, enum baleen_attach_status *status)
 {
-	bool exists = baleen_device_name(pins->ifindex, device);
-	int err = 0;
+	int err;
 
 	*there = (struct baleen_program){ 0 };
-	if (!exists)
-		snprintf(device, BALEEN_POINT_BYTES, "%s", old_name);
-	else
-		err = baleen_attachment_program(pins, attachment, there);
+	err = baleen_attachment_look(pins, attachment, device, there);
 	/* A question that fails is no answer: only a device that is gone is gone. */
 	if (err && err != -ENODEV)
 		return err;
-	*status = attach_status(attachment, exists && !err, there->id);
+	if (err)
+		snprintf(device, BALEEN_POINT_BYTES, "%s", old_name);
+	*status = attach_status(attachment, !err, there->id);
+	/* Who asks about our own knows its name. */
+	if (there->id != attachment->program_id)
+		baleen_program_name(there);
 	return 0;
 }
 
@@ -79,7 +80,7 @@ static int check_unchanged(const struct baleen_instance_type *type, const struct
 }
 
 /* -EAGAIN when a writer came in between: without the lock, attachment, pins and device
- * are read one after the other.
+ * are read one after the other. Behind it they are one.
  */
 static int try_open(const struct baleen_instance_type *type, const struct baleen_pins *pins,
 		    struct baleen_attachment *attachment, void *instance)
@@ -88,7 +89,7 @@ static int try_open(const struct baleen_instance_type *type, const struct baleen
 
 	if (err)
 		return err == -ENOENT ? -EAGAIN : err;
-	return check_unchanged(type, pins, attachment);
+	return pins->lock_fd < 0 ? check_unchanged(type, pins, attachment) : 0;
 }
 
 int baleen_instance_open(const struct baleen_instance_type *type, const struct baleen_pins *pins,
@@ -192,15 +193,12 @@ static int take_over(const struct baleen_instance_type *type, struct baleen_pins
  * pins of a gone device, when the device of that name now has none. Pins of another number
  * are taken over. Return: 1 when they have been seen to be there.
  */
-static int find_pins(const struct baleen_instance_type *type, const char *device,
+static int find_pins(const struct baleen_instance_type *type, const char *device, int ifindex,
 		     struct baleen_pins *pins, struct baleen_error *error)
 {
-	int ifindex = baleen_device_index(device);
 	struct search search = { .type = type, .device = device, .gone_only = ifindex };
 	int err;
 
-	if (!ifindex && errno != ENODEV)
-		return baleen_fail(error, errno, "%s: %m", device);
 	if (ifindex) {
 		err = baleen_pins_name_in(type->purpose, pins, ifindex, error);
 		if (err || !access(pins->path, F_OK))
@@ -219,12 +217,22 @@ static int find_pins(const struct baleen_instance_type *type, const char *device
 	return 0;
 }
 
-int baleen_instance_find(const struct baleen_instance_type *type, const char *device,
-			 struct baleen_pins *pins, struct baleen_error *error)
+int baleen_instance_find_at(const struct baleen_instance_type *type, const char *device,
+			    int ifindex, struct baleen_pins *pins, struct baleen_error *error)
 {
-	int err = find_pins(type, device, pins, error);
+	int err = find_pins(type, device, ifindex, pins, error);
 
 	if (err)
 		return err < 0 ? err : 0;
 	return access(pins->path, F_OK) && errno == ENOENT ? type->fail_absent(device, error) : 0;
+}
+
+int baleen_instance_find(const struct baleen_instance_type *type, const char *device,
+			 struct baleen_pins *pins, struct baleen_error *error)
+{
+	int ifindex = baleen_device_index(device);
+
+	if (!ifindex && errno != ENODEV)
+		return baleen_fail(error, errno, "%s: %m", device);
+	return baleen_instance_find_at(type, device, ifindex, pins, error);
 }

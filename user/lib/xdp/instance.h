@@ -62,7 +62,7 @@ const char *baleen_attach_status_text(enum baleen_attach_status attach_status);
  * @pins: pins of its device
  * @old_name: the device's name at attach
  * @device: filled in, of BALEEN_POINT_BYTES: the name now, or @old_name
- * @there: filled in: the program on the device now
+ * @there: filled in: the program on the device now; of our own without its name
  * @status: filled in
  *
  * Return: 0, or a negative errno when the device cannot be asked.
@@ -110,5 +110,18 @@ int baleen_instance_each(const struct baleen_instance_type *type,
  */
 int baleen_instance_find(const struct baleen_instance_type *type, const char *device,
 			 struct baleen_pins *pins, struct baleen_error *error);
+
+/**
+ * baleen_instance_find_at() - the same, of a device whose number is known
+ * @type: as for baleen_instance_find()
+ * @device: as there
+ * @ifindex: its number; 0 when there is no such device
+ * @pins: as there
+ * @error: as there
+ *
+ * Return: as there.
+ */
+int baleen_instance_find_at(const struct baleen_instance_type *type, const char *device,
+			    int ifindex, struct baleen_pins *pins, struct baleen_error *error);
 
 #endif /* BALEEN_INSTANCE_H */

@@ -88,22 +88,41 @@ bool baleen_pins_are_there(u64 netns_cookie, int ifindex)
 	       !access(pins_in(root, netns_cookie, ifindex).path, F_OK);
 }
 
-int baleen_pins_lock(struct baleen_pins *pins, u64 timeout_ms, struct baleen_error *error)
+static int make_directory(const struct baleen_pins *pins, struct baleen_error *error)
 {
 	int err = make_root(pins->root, error);
 
-	if (err)
-		return err;
-	for (;;) {
-		int fd;
+	if (!err && mkdir(pins->path, 0700) && errno != EEXIST)
+		err = baleen_fail(error, errno, "%s: %m", pins->path);
+	return err;
+}
 
-		if (mkdir(pins->path, 0700) && errno != EEXIST)
-			return baleen_fail(error, errno, "%s: %m", pins->path);
-		fd = open(pins->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-		if (fd < 0 && errno == ENOENT)
-			continue;
-		if (fd < 0)
-			return baleen_fail(error, errno, "%s: %m", pins->path);
+/* @fd: filled in */
+static int open_directory(const struct baleen_pins *pins, int *fd, struct baleen_error *error)
+{
+	for (;;) {
+		int err = check_owner(pins->root, error);
+
+		if (!err) {
+			*fd = open(pins->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+			if (*fd >= 0)
+				return 0;
+			err = baleen_fail(error, errno, "%s: %m", pins->path);
+		}
+		if (err == -ENOENT)
+			err = make_directory(pins, error);
+		if (err)
+			return err;
+	}
+}
+
+int baleen_pins_lock(struct baleen_pins *pins, u64 timeout_ms, struct baleen_error *error)
+{
+	for (;;) {
+		int fd, err = open_directory(pins, &fd, error);
+
+		if (err)
+			return err;
 		err = baleen_lock_within(fd, timeout_ms);
 		if (!err && baleen_lock_is_of(fd, pins->path)) {
 			pins->lock_fd = fd;
@@ -289,7 +308,8 @@ int baleen_pins_open_link_as(const struct baleen_pins *pins, const char *name,
 	u32 bytes = sizeof(*info);
 	int fd, err;
 
-	err = check_owner(pins->root, NULL);
+	/* Whoever holds them has asked. */
+	err = pins->lock_fd < 0 ? check_owner(pins->root, NULL) : 0;
 	if (err)
 		return err;
 	snprintf(path, sizeof(path), "%s/%s", pins->path, name);

@@ -187,11 +187,14 @@ const struct baleen_instance_type baleen_xdp_instances = {
 	.fail_absent = not_attached,
 };
 
-static int open_device(struct baleen_xdp *xdp, const char *device, bool for_writing, u64 timeout_ms,
-		       struct baleen_error *error)
+/* @ifindex: of the device; 0 to ask for it */
+static int open_device(struct baleen_xdp *xdp, const char *device, int ifindex, bool for_writing,
+		       u64 timeout_ms, struct baleen_error *error)
 {
 	struct baleen_pins pins;
-	int err = baleen_instance_find(&baleen_xdp_instances, device, &pins, error);
+	int err = ifindex ? baleen_instance_find_at(&baleen_xdp_instances, device, ifindex, &pins,
+						    error) :
+			    baleen_instance_find(&baleen_xdp_instances, device, &pins, error);
 
 	if (!err && for_writing)
 		err = baleen_pins_lock(&pins, timeout_ms, error);
@@ -208,13 +211,19 @@ static int open_device(struct baleen_xdp *xdp, const char *device, bool for_writ
 int baleen_xdp_open(struct baleen_xdp *xdp, const char *device, bool for_writing,
 		    struct baleen_error *error)
 {
-	return open_device(xdp, device, for_writing, BALEEN_LOCK_TIMEOUT_MS, error);
+	return open_device(xdp, device, 0, for_writing, BALEEN_LOCK_TIMEOUT_MS, error);
 }
 
 int baleen_xdp_open_within(struct baleen_xdp *xdp, const char *device, u64 timeout_ms,
 			   struct baleen_error *error)
 {
-	return open_device(xdp, device, true, timeout_ms, error);
+	return open_device(xdp, device, 0, true, timeout_ms, error);
+}
+
+int baleen_xdp_open_at(struct baleen_xdp *xdp, const char *device, int ifindex, u64 timeout_ms,
+		       struct baleen_error *error)
+{
+	return open_device(xdp, device, ifindex, true, timeout_ms, error);
 }
 
 void baleen_xdp_close(struct baleen_xdp *xdp)

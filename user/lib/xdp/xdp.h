@@ -85,6 +85,19 @@ int baleen_xdp_open_within(struct baleen_xdp *xdp, const char *device, u64 timeo
 			   struct baleen_error *error);
 
 /**
+ * baleen_xdp_open_at() - the same, of a device whose number is known
+ * @xdp: as for baleen_xdp_open_within()
+ * @device: its name
+ * @ifindex: its number; 0 to ask for it
+ * @timeout_ms: as there
+ * @error: as there
+ *
+ * Return: as there.
+ */
+int baleen_xdp_open_at(struct baleen_xdp *xdp, const char *device, int ifindex, u64 timeout_ms,
+		       struct baleen_error *error);
+
+/**
  * baleen_xdp_open_pins() - look at what these pins hold
  * @xdp: filled in; close with baleen_xdp_close()
  * @pins: from baleen_pins_each(), or locked; now owned by @xdp
