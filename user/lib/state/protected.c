@@ -264,7 +264,7 @@ static int find_host(const struct baleen_rule_store *state, enum baleen_session_
 		     struct baleen_host *host, struct host_texts *texts, struct baleen_error *error)
 {
 	struct host_texts made = { 0 };
-	int ifindex = baleen_device_index(state->now), err;
+	int ifindex = state->is.ifindex ?: baleen_device_index(state->now), err;
 
 	if (!ifindex)
 		return baleen_fail(error, ENODEV, "%s: no such device", state->now);

@@ -123,7 +123,8 @@ static int check_owner(struct baleen_rule_store *state, struct baleen_error *err
 	int err = baleen_rule_store_read_owner(state, &was, error);
 
 	strcpy(state->now, state->device);
-	if (!err)
+	/* A volatile one is of the device whose number it has in its name. */
+	if (!err && state->is_kept)
 		err = baleen_rule_store_owner(state->device, &state->is, error);
 	if (!err && *was.device)
 		strcpy(state->scope, was.device);
@@ -234,37 +235,35 @@ static int open_to_read(struct baleen_rule_store *state, struct baleen_error *er
 	}
 }
 
-/* Behind the lock. @err: of opening it */
-static int start_writing(struct baleen_rule_store *state, int err, struct baleen_error *error)
-{
-	if (err) {
-		unlock(state);
-		return err;
-	}
-	unlink_in(state, BALEEN_RULE_STORE_UNFINISHED);
-	/* The writer of this copy was killed, maybe before its name was synced. */
-	if (unlink_in(state, BALEEN_RULE_STORE_COPY_MARK) && state->is_kept)
-		baleen_rule_store_sync_parent(state->path);
-	baleen_rule_store_sweep(state);
-	return 0;
-}
-
 static int open_to_write(struct baleen_rule_store *state, u64 timeout_ms,
 			 struct baleen_error *error)
 {
 	int err = lock(state, timeout_ms, false, error);
 
-	return err ? err : start_writing(state, open_finished(state, error), error);
+	if (err)
+		return err;
+	err = open_finished(state, error);
+	if (err)
+		unlock(state);
+	return err;
 }
 
-static int name_state(struct baleen_rule_store *state, const char *device, bool is_kept,
-		      struct baleen_error *error)
+static void call_state(struct baleen_rule_store *state, const char *device, bool is_kept)
 {
 	*state = (struct baleen_rule_store){ .is_kept = is_kept, .lock_fd = -1 };
 	snprintf(state->device, sizeof(state->device), "%s", device);
 	strcpy(state->now, state->device);
 	strcpy(state->scope, state->device);
-	return baleen_rule_store_name(device, is_kept, state->path, error);
+}
+
+static int name_state(struct baleen_rule_store *state, const char *device, bool is_kept,
+		      struct baleen_error *error)
+{
+	int err;
+
+	call_state(state, device, is_kept);
+	err = baleen_rule_store_name(device, is_kept, state->path, error);
+	return err || is_kept ? err : baleen_rule_store_owner(device, &state->is, error);
 }
 
 static int open_one(struct baleen_rule_store *state, const char *device, bool is_kept,
@@ -281,6 +280,16 @@ int baleen_rule_store_read(struct baleen_rule_store *state, const char *device, 
 			   struct baleen_error *error)
 {
 	return open_one(state, device, is_kept, 0, error);
+}
+
+int baleen_rule_store_read_at(struct baleen_rule_store *state, const char *path, const char *device,
+			      const struct baleen_rule_store_owner *is, struct baleen_error *error)
+{
+	call_state(state, device, !is);
+	strcpy(state->path, path);
+	if (is)
+		state->is = *is;
+	return open_to_read(state, error);
 }
 
 static int open_either(struct baleen_rule_store *state, const char *device, u64 timeout_ms,
@@ -335,17 +344,26 @@ int baleen_rule_store_write(struct baleen_rule_store *state, u64 timeout_ms,
 			    struct baleen_error *error)
 {
 	char device[BALEEN_POINT_BYTES];
-	int err = -ENOENT;
+	int err = lock(state, timeout_ms, false, error);
 
 	strcpy(device, state->device);
-	if (state->is_kept)
-		err = lock(state, timeout_ms, false, error);
-	if (!err && is_still_it(state))
-		return start_writing(state, check_opened(state, error), error);
+	/* An apply may have made a kept one of it. */
+	if (!err && !state->is_kept && has_state(device, true))
+		err = -ENOENT;
+	if (!err && is_still_it(state)) {
+		err = check_opened(state, error);
+		if (err)
+			unlock(state);
+		return err;
+	}
 	if (!err) {
 		baleen_sql_close(state);
-		return start_writing(state, open_finished(state, error), error);
+		err = open_finished(state, error);
+		if (err)
+			unlock(state);
+		return err;
 	}
+	unlock(state);
 	baleen_rule_store_close(state);
 	return err != -ENOENT ? err : baleen_rule_store_open(state, device, timeout_ms, error);
 }

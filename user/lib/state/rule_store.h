@@ -316,6 +316,19 @@ int baleen_rule_store_read(struct baleen_rule_store *state, const char *device, 
 			   struct baleen_error *error);
 
 /**
+ * baleen_rule_store_read_at() - the same, of a state that was found
+ * @state: as for baleen_rule_store_open()
+ * @path: its directory
+ * @device: name of the device
+ * @is: whose a volatile one is; NULL for a kept one
+ * @error: filled in on failure
+ *
+ * Return: as baleen_rule_store_read().
+ */
+int baleen_rule_store_read_at(struct baleen_rule_store *state, const char *path, const char *device,
+			      const struct baleen_rule_store_owner *is, struct baleen_error *error);
+
+/**
  * baleen_rule_store_write() - become the writer of a state that was opened for reading
  * @state: opened for reading; closed on failure
  * @timeout_ms: how long to wait to be the only writer

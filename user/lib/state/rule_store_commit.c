@@ -28,7 +28,8 @@ static bool is_copy_wanted(const struct baleen_rule_store *state, const char *na
 					       baleen_sql_number(generation))) != 0;
 }
 
-void baleen_rule_store_sweep(const struct baleen_rule_store *state)
+/* Those of before the last commit, and of one that never came. */
+static void sweep(const struct baleen_rule_store *state)
 {
 	char path[BALEEN_RULE_STORE_NAME_BYTES];
 	struct dirent *entry;
@@ -41,6 +42,19 @@ void baleen_rule_store_sweep(const struct baleen_rule_store *state)
 			unlinkat(dirfd(directory), entry->d_name, 0);
 	if (directory)
 		closedir(directory);
+}
+
+/* What those left who were killed here. A ban writes no state, and need not look for it. */
+static void tidy(struct baleen_rule_store *state)
+{
+	if (state->is_tidy || state->is_new)
+		return;
+	state->is_tidy = true;
+	unlinkat(state->lock_fd, BALEEN_RULE_STORE_UNFINISHED, 0);
+	/* The writer of this copy was killed, maybe before its name was synced. */
+	if (!unlinkat(state->lock_fd, BALEEN_RULE_STORE_COPY_MARK, 0) && state->is_kept)
+		baleen_rule_store_sync_parent(state->path);
+	sweep(state);
 }
 
 /* --- whose it is --- */
@@ -107,6 +121,7 @@ int baleen_rule_store_begin(struct baleen_rule_store *state, struct baleen_error
 		baleen_rule_store_rollback(state);
 	if (state->lock_fd < 0)
 		return baleen_sql_do(state, "BEGIN", NULL, error, NULL, 0);
+	tidy(state);
 	return begin_to_write(state, error);
 }
 
@@ -143,7 +158,7 @@ int baleen_rule_store_commit(struct baleen_rule_store *state, struct baleen_erro
 		unlinkat(state->lock_fd, BALEEN_RULE_STORE_UNFINISHED, 0);
 	state->is_new = false;
 	if (state->drops_copies)
-		baleen_rule_store_sweep(state);
+		sweep(state);
 	state->drops_copies = false;
 	baleen_announce();
 	return 0;
@@ -153,8 +168,10 @@ int baleen_rule_store_commit(struct baleen_rule_store *state, struct baleen_erro
 void baleen_rule_store_sync(struct baleen_rule_store *state)
 {
 	if (state->db && state->lock_fd >= 0 && state->is_kept && !state->is_new &&
-	    !state->is_synced)
+	    !state->is_synced) {
+		tidy(state);
 		baleen_sql_sync(state);
+	}
 	state->is_synced = true;
 }
 

@@ -11,14 +11,6 @@
 #define BALEEN_RULE_STORE_UNFINISHED "unfinished"
 
 /**
- * baleen_rule_store_sweep() - remove copies of feeds that no row speaks of
- * @state: opened for writing, without a transaction
- *
- * Those of before the last commit, and of one that never came.
- */
-void baleen_rule_store_sweep(const struct baleen_rule_store *state);
-
-/**
  * baleen_rule_store_read_owner() - the device when it was committed last
  * @state: opened
  * @owner: filled in, but for a state that has never been committed

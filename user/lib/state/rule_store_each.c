@@ -9,25 +9,26 @@
 #include <sys/stat.h>
 
 #include "net/device.h"
+#include "net/netns.h"
 #include "state/rule_store_each.h"
 #include "state/rule_store_path.h"
 #include "util/array.h"
 
-/* The device of a volatile state; false for those of other namespaces. */
-static bool volatile_device(const char *name, char *device)
-{
+/**
+ * struct place - a directory that may be the state of a device
+ * @path: its path
+ * @device: the device
+ * @is_kept: it is one of the kept ones
+ * @may_be_kept: of a volatile one: there is a kept one, too, which comes before it
+ * @is: of a volatile one: whose it is
+ */
+struct place {
 	char path[BALEEN_RULE_STORE_PATH_BYTES];
-	unsigned long long cookie;
-	const char *base;
-	int ifindex;
-
-	if (sscanf(name, "ns%llu-if%d", &cookie, &ifindex) != 2 || !ifindex ||
-	    !baleen_device_name(ifindex, device) ||
-	    baleen_rule_store_name(device, false, path, NULL))
-		return false;
-	base = strrchr(path, '/') + 1;
-	return !strcmp(base, name);
-}
+	char device[BALEEN_POINT_BYTES];
+	bool is_kept;
+	bool may_be_kept;
+	struct baleen_rule_store_owner is;
+};
 
 /* A damaged state is there, too. */
 static bool is_state(int err)
@@ -43,16 +44,6 @@ static bool is_kept_there(const char *device)
 	if (!err)
 		baleen_rule_store_close(&state);
 	return is_state(err);
-}
-
-static bool find_device(const char *name, bool is_kept, char *device)
-{
-	if (!is_kept)
-		return volatile_device(name, device);
-	if (!baleen_device_is_name(name))
-		return false;
-	strcpy(device, name);
-	return true;
 }
 
 void baleen_rule_store_let_go(struct baleen_rule_store_found *found)
@@ -79,37 +70,119 @@ static int may_be_state(const struct dirent *entry)
 	return entry->d_name[0] != '.' && (entry->d_type == DT_DIR || entry->d_type == DT_UNKNOWN);
 }
 
-/* Each directory in one of the two roots, in the order of names. */
-static int each_name(bool is_kept,
-		     int (*visit)(const char *root, const char *name, bool is_kept, void *data),
-		     void *data, struct baleen_error *error)
+/* The device of a volatile state; false for those of other namespaces. */
+static bool find_volatile(const char *name, u64 netns_cookie, struct place *place)
 {
+	struct baleen_rule_store_owner *is = &place->is;
+	unsigned long long cookie;
+	int end = 0;
+
+	*is = (struct baleen_rule_store_owner){ .netns_cookie = netns_cookie };
+	return sscanf(name, "ns%llu-if%d%n", &cookie, &is->ifindex, &end) == 2 && !name[end] &&
+	       cookie == netns_cookie && is->ifindex && !baleen_boot_id(is->boot, NULL) &&
+	       baleen_device_name(is->ifindex, place->device);
+}
+
+static bool find_kept(const char *name, struct place *place)
+{
+	if (!baleen_device_is_name(name))
+		return false;
+	strcpy(place->device, name);
+	return true;
+}
+
+/**
+ * struct names - the directories in a root, in the order of their names
+ * @root: its path
+ * @entry: they
+ * @n: how many
+ */
+struct names {
 	char root[PATH_MAX];
 	struct dirent **entry;
-	int n, ret = 0;
+	int n;
+};
 
-	snprintf(root, sizeof(root), "%s", baleen_rule_store_root(is_kept));
-	n = scandir(root, &entry, may_be_state, by_name);
-	if (n < 0)
-		return errno == ENOENT ? 0 : baleen_fail(error, errno, "%s: %m", root);
-	for (int i = 0; i < n; i++) {
-		if (!ret)
-			ret = visit(root, entry[i]->d_name, is_kept, data);
-		free(entry[i]);
-	}
-	free(entry);
+static int list_names(bool is_kept, struct names *names, struct baleen_error *error)
+{
+	snprintf(names->root, sizeof(names->root), "%s", baleen_rule_store_root(is_kept));
+	names->n = scandir(names->root, &names->entry, may_be_state, by_name);
+	if (names->n >= 0)
+		return 0;
+	names->n = 0;
+	return errno == ENOENT ? 0 : baleen_fail(error, errno, "%s: %m", names->root);
+}
+
+static bool has_name(const struct names *names, const char *name)
+{
+	for (int i = 0; i < names->n; i++)
+		if (!strcmp(names->entry[i]->d_name, name))
+			return true;
+	return false;
+}
+
+static void free_names(struct names *names)
+{
+	for (int i = 0; i < names->n; i++)
+		free(names->entry[i]);
+	free(names->entry);
+}
+
+static bool name_place(const struct names *names, int i, struct place *place)
+{
+	return snprintf(place->path, sizeof(place->path), "%s/%s", names->root,
+			names->entry[i]->d_name) < (int)sizeof(place->path);
+}
+
+static int each_kept(const struct names *kept, int (*visit)(const struct place *place, void *data),
+		     void *data)
+{
+	struct place place = { .is_kept = true };
+	int ret = 0;
+
+	for (int i = 0; i < kept->n && !ret; i++)
+		if (find_kept(kept->entry[i]->d_name, &place) && name_place(kept, i, &place))
+			ret = visit(&place, data);
 	return ret;
 }
 
-static int each_name_of_both(int (*visit)(const char *root, const char *name, bool is_kept,
-					  void *data),
-			     void *data, struct baleen_error *error)
+static int each_volatile(const struct names *names, const struct names *kept,
+			 int (*visit)(const struct place *place, void *data), void *data,
+			 struct baleen_error *error)
 {
+	u64 netns_cookie;
+	int ret = baleen_netns_cookie(&netns_cookie, error);
+
+	for (int i = 0; i < names->n && !ret; i++) {
+		struct place place = { .is_kept = false };
+
+		if (!find_volatile(names->entry[i]->d_name, netns_cookie, &place) ||
+		    !name_place(names, i, &place))
+			continue;
+		place.may_be_kept = has_name(kept, place.device);
+		ret = visit(&place, data);
+	}
+	return ret;
+}
+
+/* In both roots: the kept ones come first. */
+static int each_place(int (*visit)(const struct place *place, void *data), void *data,
+		      struct baleen_error *error)
+{
+	struct names kept = { .n = 0 }, names = { .n = 0 };
 	int ret = baleen_rule_store_check_place(error);
 
 	if (!ret)
-		ret = each_name(true, visit, data, error);
-	return ret ? ret : each_name(false, visit, data, error);
+		ret = list_names(true, &kept, error);
+	if (!ret)
+		ret = each_kept(&kept, visit, data);
+	if (!ret)
+		ret = list_names(false, &names, error);
+	if (!ret)
+		ret = each_volatile(&names, &kept, visit, data, error);
+	free_names(&kept);
+	free_names(&names);
+	return ret;
 }
 
 /* --- opened ------------------------------------------------------------------ */
@@ -119,15 +192,17 @@ struct opening {
 	void *data;
 };
 
-static int open_state(const char *root, const char *name, bool is_kept, void *data)
+static int open_state(const struct place *place, void *data)
 {
-	struct baleen_rule_store_found found = { .is_kept = is_kept };
+	struct baleen_rule_store_found found = { .is_kept = place->is_kept };
 	const struct opening *opening = data;
 	int ret = 0;
 
-	if (!find_device(name, is_kept, found.device) || (!is_kept && is_kept_there(found.device)))
+	if (place->may_be_kept && is_kept_there(place->device))
 		return 0;
-	found.err = baleen_rule_store_read(&found.state, found.device, is_kept, &found.error);
+	strcpy(found.device, place->device);
+	found.err = baleen_rule_store_read_at(&found.state, place->path, place->device,
+					      place->is_kept ? NULL : &place->is, &found.error);
 	if (is_state(found.err))
 		ret = opening->visit(&found, opening->data);
 	baleen_rule_store_let_go(&found);
@@ -139,7 +214,7 @@ int baleen_rule_store_each(int (*visit)(struct baleen_rule_store_found *found, v
 {
 	struct opening opening = { .visit = visit, .data = data };
 
-	return each_name_of_both(open_state, &opening, error);
+	return each_place(open_state, &opening, error);
 }
 
 /* --- what came since ---------------------------------------------------------- */
@@ -177,23 +252,18 @@ struct comparing {
 	void *data;
 };
 
-static int compare_stamp(const char *root, const char *name, bool is_kept, void *data)
+static int compare_stamp(const struct place *place, void *data)
 {
 	const struct comparing *comparing = data;
 	const struct baleen_rule_store_stamps *stamps = comparing->stamps;
-	char device[BALEEN_POINT_BYTES];
-	char directory[2 * PATH_MAX];
-	struct baleen_file_stamp file;
+	struct baleen_file_stamp file = baleen_rule_store_stamp(place->path);
 
-	if (!find_device(name, is_kept, device))
-		return 0;
-	snprintf(directory, sizeof(directory), "%s/%s", root, name);
-	file = baleen_rule_store_stamp(directory);
 	for (size_t i = 0; i < stamps->n; i++)
-		if (stamps->stamp[i].is_kept == is_kept && is_same(&stamps->stamp[i].file, &file) &&
-		    !strcmp(stamps->stamp[i].device, device))
+		if (stamps->stamp[i].is_kept == place->is_kept &&
+		    is_same(&stamps->stamp[i].file, &file) &&
+		    !strcmp(stamps->stamp[i].device, place->device))
 			return 0;
-	return file.inode ? comparing->visit(device, comparing->data) : 0;
+	return file.inode ? comparing->visit(place->device, comparing->data) : 0;
 }
 
 int baleen_rule_store_each_news(const struct baleen_rule_store_stamps *stamps,
@@ -202,5 +272,5 @@ int baleen_rule_store_each_news(const struct baleen_rule_store_stamps *stamps,
 {
 	struct comparing comparing = { .stamps = stamps, .visit = visit, .data = data };
 
-	return each_name_of_both(compare_stamp, &comparing, error);
+	return each_place(compare_stamp, &comparing, error);
 }
