@@ -14,7 +14,7 @@
 #include <cmocka.h>
 
 #include <net/address_set.h>
-#include <net/host.h>
+#include <net/host_survey.h>
 
 /* A file with this text; the caller removes it. */
 static void make_file(char *path, const char *text)

@@ -143,7 +143,7 @@ expect "what comes back when an exception ends has no form there" 0 "" \
 # --- words ---
 
 USAGE="(see 'baleen help export')"
-expect "a device alone" 2 "" "baleen: export: 'veth-b' is neither DEV:RULE nor bans $USAGE" baleen export veth-b
+expect "a device alone" 2 "" "baleen: export: 'veth-b' is neither DEV:RULE, bans nor fleet:SET $USAGE" baleen export veth-b
 expect "another format" 2 "" "baleen: export: --format 'xml': not json, text, ipset, nft or csv $USAGE" \
 	baleen export veth-b:bad --format xml
 check_status "a name that is none" 2 baleen export veth-b:bad --format nft --set 'a b'

@@ -14,6 +14,7 @@
 #include "fleet/fleet_rule.h"
 #include "fleetd/fleetd.h"
 #include "state/entries.h"
+#include "state/scope.h"
 #include "state/rule_store_each.h"
 #include "util/array.h"
 
@@ -195,7 +196,7 @@ static int let_go_of_bans(const struct letting_go *going)
 		return baleen_no_memory(going->error);
 	for (size_t i = 0; i < going->n; i++)
 		make_removal(&going->found[i], &change[i]);
-	err = baleen_bans_open(&bans, going->error);
+	err = baleen_bans_open(&bans, BALEEN_SCOPE_BANS, going->error);
 	if (!err)
 		err = baleen_bans_put(&bans, &batch, WAIT_MS, NULL, going->error);
 	baleen_bans_close(&bans);

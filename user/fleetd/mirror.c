@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Bans of the fleet as single entries of the rules that take them: origin fleet:HOST/ORIGIN.
+/* Bans of the fleet as entries of the shared scopes that rules take: origin fleet:HOST/ORIGIN.
  *
- * They change in place, as all single entries do, and what is protected here is left out by the
- * same code. The store is the truth: what a device did not get it gets by mirror_all().
+ * They are rows of the book, once a network namespace, and devices follow them as they follow bans
+ * of this host (deploy/bans.h). The store is the truth: what the book did not get it gets by
+ * mirror_all().
  */
 #include <errno.h>
 #include <stdio.h>
@@ -12,16 +13,16 @@
 
 #include "deploy/bans.h"
 #include "fleetd/fleetd.h"
-#include "net/device.h"
 #include "state/book.h"
-#include "state/entries.h"
+#include "state/parked.h"
+#include "state/rule_scopes.h"
 #include "state/rule_store_each.h"
 #include "util/array.h"
 
 /* For another writer of a device: `baleen update` of large feeds takes seconds. */
 #define WAIT_MS 10000
-/* So many changes of a rule are put on in one step, as when a publisher is suspended: packets see
- * all of them or none.
+/* So many changes are put on in one step, as when a publisher is suspended: packets see all of them
+ * or none.
  */
 #define IN_ONE_STEP 64
 /* Ends that differ by less are the same: the offset of a clock is measured. */
@@ -31,100 +32,104 @@
 /* The origin of what a pardon takes out of wider bans. */
 #define PARDON_ORIGIN ORIGIN "pardon"
 
-/* --- which rules ------------------------------------------------------------------ */
+/* --- which scopes ------------------------------------------------------------------ */
 
 /**
- * struct devices - devices with a rule that takes bans of the fleet
- * @name: their names
+ * struct taken - the scopes of the fleet that rules of this host take
+ * @fleet: as rules have them, each once
  * @n: how many
- * @sum: hash of what their rules take
+ * @is_partial: there are states that cannot be read
  * @error: filled in on failure
  */
-struct devices {
-	char (*name)[BALEEN_POINT_BYTES];
+struct taken {
+	struct baleen_rule_fleet *fleet;
 	size_t n;
-	u64 sum;
+	bool is_partial;
 	struct baleen_error *error;
 };
 
-/* FNV-1a, http://www.isthe.com/chongo/tech/comp/fnv/ */
-static u64 hash(u64 from, const void *bytes, size_t n_bytes)
+static bool is_same_fleet(const struct baleen_rule_fleet *a, const struct baleen_rule_fleet *b)
 {
-	for (size_t i = 0; i < n_bytes; i++)
-		from = (from ^ ((const u8 *)bytes)[i]) * 0x100000001b3;
-	return from;
+	return a->max_ttl_s == b->max_ttl_s && !strcmp(a->set, b->set);
 }
 
-/* Does a rule take bans? Its name and how it takes them go into a hash. */
-static bool takes_bans(const struct baleen_stored_rules *rules, u64 *sum)
+static int add_taken(struct taken *taken, const struct baleen_rule_fleet *fleet)
 {
-	bool takes = false;
-
-	for (u32 i = 0; i < rules->n_rules; i++) {
-		const struct baleen_stored_rule *rule = &rules->rule[i];
-
-		if (!*rule->fleet.set)
-			continue;
-		takes = true;
-		*sum = hash(*sum, rule->name, strlen(rule->name) + 1);
-		*sum = hash(*sum, rule->fleet.set, strlen(rule->fleet.set) + 1);
-		*sum = hash(*sum, &rule->fleet.max_ttl_s, sizeof(rule->fleet.max_ttl_s));
-	}
-	return takes;
+	if (!*fleet->set)
+		return 0;
+	for (size_t i = 0; i < taken->n; i++)
+		if (is_same_fleet(&taken->fleet[i], fleet))
+			return 0;
+	if (baleen_array_add(&taken->fleet, taken->n))
+		return baleen_no_memory(taken->error);
+	taken->fleet[taken->n++] = *fleet;
+	return 0;
 }
 
 static int look_at_device(struct baleen_rule_store_found *found, void *data)
 {
-	const char *device = found->device;
-	struct devices *devices = data;
 	struct baleen_stored_rules rules;
-	bool takes;
+	struct taken *taken = data;
+	int err = 0;
 
 	/* One that cannot be read now is looked at again. */
-	if (found->err)
+	if (found->err || baleen_rule_store_get_rules(&found->state, &rules, NULL)) {
+		taken->is_partial = true;
 		return 0;
-	takes = !baleen_rule_store_get_rules(&found->state, &rules, NULL) &&
-		takes_bans(&rules, &devices->sum);
-	for (size_t i = 0; i < devices->n; i++)
-		if (!strcmp(devices->name[i], device))
-			return 0;
-	if (!takes)
-		return 0;
-	devices->sum = hash(devices->sum, device, strlen(device) + 1);
-	if (baleen_array_add(&devices->name, devices->n))
-		return baleen_no_memory(devices->error);
-	snprintf(devices->name[devices->n++], BALEEN_POINT_BYTES, "%s", device);
-	return 0;
+	}
+	for (u32 i = 0; i < rules.n_rules && !err; i++)
+		err = add_taken(taken, &rules.rule[i].fleet);
+	return err;
+}
+
+static int compare_fleets(const void *a, const void *b)
+{
+	const struct baleen_rule_fleet *x = a, *y = b;
+	int order = strcmp(x->set, y->set);
+
+	return order ? order : (x->max_ttl_s > y->max_ttl_s) - (x->max_ttl_s < y->max_ttl_s);
+}
+
+static int find_taken(struct taken *taken)
+{
+	int err = baleen_rule_store_each(look_at_device, taken, taken->error);
+
+	if (taken->n)
+		qsort(taken->fleet, taken->n, sizeof(*taken->fleet), compare_fleets);
+	return err;
 }
 
 bool mirror_takes_bans(void)
 {
-	struct devices devices = { 0 };
+	struct taken taken = { .error = NULL };
 
-	baleen_rule_store_each(look_at_device, &devices, NULL);
-	free(devices.name);
-	return devices.n;
+	find_taken(&taken);
+	free(taken.fleet);
+	return taken.n;
 }
 
 bool mirror_is_new(void)
 {
-	static u64 known;
-	struct devices devices = { 0 };
+	static struct taken known;
+	struct taken taken = { .error = NULL };
 	bool is_new;
 
-	baleen_rule_store_each(look_at_device, &devices, NULL);
-	free(devices.name);
-	is_new = devices.sum != known;
-	known = devices.sum;
+	find_taken(&taken);
+	is_new = taken.n != known.n;
+	for (size_t i = 0; i < taken.n && !is_new; i++)
+		is_new = !is_same_fleet(&taken.fleet[i], &known.fleet[i]);
+	free(known.fleet);
+	known = taken;
 	return is_new;
 }
 
 /* --- changes ------------------------------------------------------------------------ */
 
 /**
- * struct changes - changes of one rule
+ * struct changes - changes of one scope
  * @fleet: the fleet
- * @rule: the rule
+ * @taken: what rules take by it
+ * @scope: its name
  * @now_ms: time of this host
  * @offset_ms: how far the broker's is ahead
  * @is_whole: they come of a comparison with the store
@@ -133,7 +138,8 @@ bool mirror_is_new(void)
  */
 struct changes {
 	struct fleet *fleet;
-	const struct baleen_stored_rule *rule;
+	const struct baleen_rule_fleet *taken;
+	struct baleen_scope scope;
 	u64 now_ms;
 	s64 offset_ms;
 	bool is_whole;
@@ -145,7 +151,7 @@ struct changes {
 static void make_single(const struct changes *changes, const struct baleen_fleet_effect *effect,
 			struct baleen_rule_entry *entry)
 {
-	u64 max_ms = changes->rule->fleet.max_ttl_s * 1000ull;
+	u64 max_ms = changes->taken->max_ttl_s * 1000ull;
 
 	*entry = (struct baleen_rule_entry){
 		.key = baleen_fleet_key_entry(&effect->entry.key),
@@ -173,7 +179,7 @@ static int add_effect(struct changes *changes, const struct baleen_fleet_effect 
 	struct baleen_rule_entry entry;
 	bool is_put = effect->is_in_force;
 
-	if (strcmp(effect->entry.set, changes->rule->fleet.set))
+	if (strcmp(effect->entry.set, changes->taken->set))
 		return 0;
 	make_single(changes, effect, &entry);
 	is_put &= entry.expires_ms > changes->now_ms;
@@ -182,7 +188,7 @@ static int add_effect(struct changes *changes, const struct baleen_fleet_effect 
 }
 
 /* Nobody can have banned here, from elsewhere, who is protected. */
-static void tell_refused(const struct changes *changes, const char *device)
+static void tell_refused(const struct changes *changes)
 {
 	const struct baleen_rule_entry_change *first = NULL;
 	char why[BALEEN_GATE_TEXT];
@@ -195,30 +201,47 @@ static void tell_refused(const struct changes *changes, const char *device)
 		n++;
 	}
 	if (first)
-		say(changes->fleet, LOG_WARNING, "%s:%s: %s of %s is not banned here: %s%s", device,
-		    changes->rule->name, baleen_entry_key_text(&first->entry.key).text,
+		say(changes->fleet, LOG_WARNING, "%s: %s of %s is not banned here: %s%s",
+		    changes->scope.name, baleen_entry_key_text(&first->entry.key).text,
 		    first->entry.origin + strlen(ORIGIN),
 		    baleen_gate_text(first->answer, &first->protected, why),
 		    n > 1 ? ", nor are others" : "");
 }
 
-static int put(struct baleen_deploy *deploy, struct changes *changes, struct baleen_host *host,
-	       struct baleen_error *error)
+/* baleend lets it follow. */
+static void tell_behind(const struct changes *changes, const struct baleen_bans *bans)
 {
-	struct baleen_batch batch = { .rule = changes->rule->name,
-				      .change = changes->change,
-				      .n = changes->n,
-				      .host = host,
-				      .atomic = changes->is_whole && changes->n >= IN_ONE_STEP,
-				      .asker = BALEEN_ASKER_FLEET };
-	int err = changes->n ? baleen_deploy_batch(deploy, &batch, error) : 0;
-
-	if (!err)
-		tell_refused(changes, deploy->state.device);
-	return err;
+	for (u32 i = 0; i < bans->n_devices; i++)
+		if (bans->device[i].is_behind)
+			say(changes->fleet, LOG_WARNING, "%s: cannot follow %s: %s",
+			    bans->device[i].name, changes->scope.name, bans->device[i].why.text);
 }
 
-/* --- what a rule should have ---------------------------------------------------------- */
+static int put(struct changes *changes, struct baleen_error *error)
+{
+	struct baleen_batch batch = { .change = changes->change,
+				      .n = changes->n,
+				      .only_bans = true,
+				      .atomic = changes->is_whole && changes->n >= IN_ONE_STEP,
+				      .asker = BALEEN_ASKER_FLEET };
+	struct baleen_bans bans;
+	int err;
+
+	if (!changes->n)
+		return 0;
+	err = baleen_bans_open(&bans, changes->scope.name, error);
+	if (!err)
+		err = baleen_bans_put(&bans, &batch, WAIT_MS, NULL, error);
+	if (!err) {
+		tell_refused(changes);
+		tell_behind(changes, &bans);
+	}
+	baleen_bans_close(&bans);
+	/* The rule was taken away meanwhile. */
+	return err == -ENOENT ? 0 : err;
+}
+
+/* --- what a scope should have --------------------------------------------------------- */
 
 static int compare_changes(const void *a, const void *b)
 {
@@ -245,7 +268,7 @@ static int want_pardon(const struct baleen_fleet_pardon *pardon, void *data)
 		.expires_ms = pardon->made_ms + BALEEN_FLEET_MAX_TTL_MS - changes->offset_ms,
 	};
 
-	if (!pardon->is_exception || strcmp(pardon->set, changes->rule->fleet.set))
+	if (!pardon->is_exception || strcmp(pardon->set, changes->taken->set))
 		return 0;
 	strcpy(entry.reason, pardon->reason);
 	return add_change(changes, BALEEN_RULE_ENTRY_PUT, &entry);
@@ -291,29 +314,36 @@ static int add_differences(struct changes *to, const struct changes *wanted,
 static int find_wanted(struct changes *wanted, struct baleen_error *error)
 {
 	struct fleet *fleet = wanted->fleet;
-	int err = 0;
+	int err = baleen_fleet_view_each(&fleet->store, NULL, broker_ms(fleet), want_effect, wanted,
+					 error);
 
-	if (*wanted->rule->fleet.set)
-		err = baleen_fleet_view_each(&fleet->store, NULL, broker_ms(fleet), want_effect,
-					     wanted, error);
-	if (!err && *wanted->rule->fleet.set)
-		err = baleen_fleet_pardons_each(&fleet->store, broker_ms(fleet), want_pardon,
-						wanted, error);
+	return err ? err :
+		     baleen_fleet_pardons_each(&fleet->store, broker_ms(fleet), want_pardon, wanted,
+					       error);
+}
+
+/* Read without any lock: writers need not wait for it. */
+static int find_there(const struct changes *changes, struct changes *there,
+		      struct baleen_error *error)
+{
+	struct baleen_rule_store book;
+	int err = baleen_book_open(&book, error);
+
+	if (err)
+		return err;
+	book.shared = changes->scope.name;
+	err = baleen_rule_entries_each(&book, NULL, NULL, keep_row, there, error);
+	baleen_book_close(&book);
 	return err;
 }
 
-/* Read without the lock of the device: other writers need not wait for it. */
-static int find_differences(const struct baleen_rule_store *state, struct changes *changes,
-			    struct baleen_error *error)
+static int find_differences(struct changes *changes, struct baleen_error *error)
 {
 	struct changes wanted = *changes, there = *changes;
-	/* Bans of all rules are never of the fleet. */
-	const struct baleen_rule_store own = baleen_book_of(state);
 	int err = find_wanted(&wanted, error);
 
 	if (!err)
-		err = baleen_rule_entries_each(&own, changes->rule->name, NULL, keep_row, &there,
-					       error);
+		err = find_there(changes, &there, error);
 	if (wanted.n)
 		qsort(wanted.change, wanted.n, sizeof(*wanted.change), compare_changes);
 	if (there.n)
@@ -329,12 +359,57 @@ static int find_effects(const struct baleen_fleet_effect *effect, size_t n, stru
 {
 	int err = 0;
 
-	for (size_t i = 0; i < n && !err && *changes->rule->fleet.set; i++)
+	for (size_t i = 0; i < n && !err; i++)
 		err = add_effect(changes, &effect[i]);
 	return err;
 }
 
-/* --- devices -------------------------------------------------------------------------- */
+/* --- scopes that no rule takes any more ------------------------------------------------ */
+
+static bool is_taken(const struct taken *taken, const char *scope)
+{
+	for (size_t i = 0; i < taken->n; i++)
+		if (!strcmp(baleen_scope_of_fleet(&taken->fleet[i]).name, scope))
+			return true;
+	return false;
+}
+
+static int forget_scope(struct baleen_rule_store *book, const char *scope,
+			struct baleen_error *error)
+{
+	int err = baleen_book_begin(book, error);
+	u64 n;
+
+	if (err)
+		return err;
+	book->shared = scope;
+	err = baleen_rule_entries_flush(book, NULL, NULL, &n, error);
+	return baleen_book_end(book, err, error);
+}
+
+/* The store has them still. */
+static int forget_others(const struct taken *taken, struct baleen_error *error)
+{
+	struct baleen_scopes scopes = { 0 };
+	struct baleen_rule_store book;
+	int err = baleen_book_open(&book, error);
+
+	if (err)
+		return err;
+	err = baleen_scopes_with_entries(&book, &scopes, error);
+	for (size_t i = 0; i < scopes.n && !err; i++) {
+		const char *scope = scopes.scope[i].name;
+
+		if (baleen_scope_is_shared(scope) && strcmp(scope, BALEEN_SCOPE_BANS) != 0 &&
+		    !is_taken(taken, scope))
+			err = forget_scope(&book, scope, error);
+	}
+	baleen_scopes_free(&scopes);
+	baleen_book_close(&book);
+	return err;
+}
+
+/* --- all ---------------------------------------------------------------------------------- */
 
 /**
  * struct pass - what is to be changed now
@@ -350,95 +425,40 @@ struct pass {
 	s64 offset_ms;
 };
 
-/* Changes of each rule of a device; their number, or a negative errno. */
-static int find_changes(const struct pass *pass, const char *device,
-			struct baleen_stored_rules *rules, struct changes *changes,
+static int change_scope(const struct pass *pass, const struct baleen_rule_fleet *taken,
 			struct baleen_error *error)
 {
-	struct baleen_rule_store state;
-	int err = baleen_rule_store_open(&state, device, 0, error), n = 0;
+	struct changes changes = { .fleet = pass->fleet,
+				   .taken = taken,
+				   .scope = baleen_scope_of_fleet(taken),
+				   .now_ms = baleen_now_ms(),
+				   .offset_ms = pass->offset_ms,
+				   .is_whole = !pass->effect };
+	int err = pass->effect ? find_effects(pass->effect, pass->n, &changes) :
+				 find_differences(&changes, error);
 
-	rules->n_rules = 0;
-	/* Forgotten meanwhile. */
-	if (err)
-		return err == -ENOENT ? 0 : err;
-	err = baleen_rule_store_get_rules(&state, rules, error);
-	for (u32 i = 0; i < rules->n_rules && !err; i++) {
-		changes[i] = (struct changes){ .fleet = pass->fleet,
-					       .rule = &rules->rule[i],
-					       .now_ms = baleen_now_ms(),
-					       .offset_ms = pass->offset_ms,
-					       .is_whole = !pass->effect };
-		err = pass->effect ? find_effects(pass->effect, pass->n, &changes[i]) :
-				     find_differences(&state, &changes[i], error);
-		n += changes[i].n != 0;
-	}
-	baleen_rule_store_close(&state);
-	return err ? err : n;
-}
-
-/* A rule that takes other bans than when it was read is looked at again. */
-static int put_changes(const char *device, u32 n_rules, struct changes *changes,
-		       struct baleen_error *error)
-{
-	struct baleen_stored_rules rules;
-	struct baleen_host host = { 0 };
-	struct baleen_deploy deploy;
-	int err = baleen_deploy_open(&deploy, device, WAIT_MS, error);
-
-	if (err)
-		return err == -ENOENT ? 0 : err;
-	err = baleen_rule_store_get_rules(&deploy.state, &rules, error);
-	for (u32 i = 0; i < n_rules && !err; i++) {
-		const struct baleen_stored_rule *rule = changes[i].rule;
-		int at = changes[i].n ? baleen_rule_store_find_rule(&rules, rule->name) : -1;
-
-		if (!changes[i].n)
-			continue;
-		if (at < 0 || strcmp(rules.rule[at].fleet.set, rule->fleet.set) ||
-		    rules.rule[at].fleet.max_ttl_s != rule->fleet.max_ttl_s)
-			err = baleen_fail(error, EAGAIN, "rule '%s' has just been changed",
-					  rule->name);
-		else
-			err = put(&deploy, &changes[i], &host, error);
-	}
-	baleen_deploy_close(&deploy);
-	baleen_host_free(&host);
+	if (!err)
+		err = put(&changes, error);
+	free(changes.change);
 	return err;
-}
-
-static int change_device(const struct pass *pass, const char *device, struct baleen_error *error)
-{
-	struct changes changes[BALEEN_MAX_RULES] = { 0 };
-	struct baleen_stored_rules rules;
-	int ret = find_changes(pass, device, &rules, changes, error);
-
-	if (ret > 0)
-		ret = put_changes(device, rules.n_rules, changes, error);
-	for (u32 i = 0; i < BALEEN_MAX_RULES; i++)
-		free(changes[i].change);
-	return ret;
 }
 
 static int change_all(const struct pass *pass)
 {
 	struct baleen_error error = { "" };
-	struct devices devices = { .error = &error };
-	int first;
+	struct taken taken = { .error = &error };
+	int err;
 
 	baleen_bans_end_if_due();
-	first = baleen_rule_store_each(look_at_device, &devices, &error);
-	if (first)
+	err = find_taken(&taken);
+	if (!err && !pass->effect && !taken.is_partial)
+		err = forget_others(&taken, &error);
+	for (size_t i = 0; i < taken.n && !err; i++)
+		err = change_scope(pass, &taken.fleet[i], &error);
+	if (err)
 		say(pass->fleet, LOG_ERR, "%s", error.text);
-	for (size_t i = 0; i < devices.n; i++) {
-		int err = change_device(pass, devices.name[i], &error);
-
-		if (err)
-			say(pass->fleet, LOG_ERR, "%s: %s", devices.name[i], error.text);
-		first = first ? first : err;
-	}
-	free(devices.name);
-	return first;
+	free(taken.fleet);
+	return err;
 }
 
 int mirror_effects(struct fleet *fleet, const struct baleen_fleet_effect *effect, size_t n)

@@ -154,6 +154,7 @@ static int parse_file(const struct entry_change *change, u32 key_spec, struct en
  * @only_own: bans of all rules do not count
  * @found: it is there
  * @is_ban: only as a ban of all rules, which is not the rule's to delete
+ * @is_of_fleet: or as one of a fleet
  * @elsewhere: origin of another with the same key; empty when there is none
  */
 struct search {
@@ -161,6 +162,7 @@ struct search {
 	bool only_own;
 	bool found;
 	bool is_ban;
+	bool is_of_fleet;
 	char elsewhere[BALEEN_ORIGIN_BYTES];
 };
 
@@ -168,8 +170,10 @@ static int compare_origin(const struct baleen_rule_entry *there, void *data)
 {
 	struct search *search = data;
 
+	bool is_of_fleet = baleen_origin_is_of_fleet(there->origin);
+
 	if (there->is_ban && search->only_own)
-		search->is_ban = true;
+		*(is_of_fleet ? &search->is_of_fleet : &search->is_ban) = true;
 	else if (!strcmp(there->origin, search->entry->origin))
 		search->found = true;
 	else
@@ -193,6 +197,11 @@ static int complain_absent(const struct entry_change *change, const struct balee
 				"takes it back",
 				change->target, baleen_entry_key_text(&search->entry->key).text,
 				baleen_entry_key_text(&search->entry->key).text);
+	if (search->is_of_fleet)
+		return complain(
+			"%s: %s is a ban of a fleet: 'baleen fleet pardon %s' takes it back",
+			change->target, baleen_entry_key_text(&search->entry->key).text,
+			baleen_entry_key_text(&search->entry->key).text);
 	complain("%s: no entry %s of origin '%s': nothing changed (--exist does not mind)",
 		 change->target, baleen_entry_key_text(&search->entry->key).text,
 		 search->entry->origin);

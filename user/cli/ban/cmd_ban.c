@@ -407,7 +407,7 @@ static int run(struct ban *ban, int argc, char **argv)
 		return complain("%s", error.text);
 	if (!is_ban(ban) && unban_parked(ban->address, &ban->entry, ban->json, &ban->n_parked))
 		return EXIT_FAILED;
-	err = baleen_bans_open(&ban->bans, &error);
+	err = baleen_bans_open(&ban->bans, BALEEN_SCOPE_BANS, &error);
 	if (!err) {
 		err = run_opened(ban);
 	} else if (err == -ENOENT && ban->n_parked) {

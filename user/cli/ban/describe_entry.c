@@ -15,9 +15,12 @@ const char *format_entry_time(u64 ms, char *text)
 	return text;
 }
 
-const char *parked_why(bool is_ban)
+const char *parked_why(const struct baleen_scope *scope)
 {
-	return is_ban ? "no rule takes bans" : "the rule is not there";
+	if (!strcmp(scope->name, BALEEN_SCOPE_BANS))
+		return "no rule takes bans";
+	return baleen_scope_is_shared(scope->name) ? "no rule has this statement" :
+						     "the rule is not there";
 }
 
 json_t *describe_entry(const struct baleen_rule_entry *entry)

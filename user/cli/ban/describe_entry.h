@@ -7,14 +7,15 @@
 
 #include "cli/common/cli.h"
 #include "state/entry_key.h"
+#include "state/scope.h"
 
 #define ENTRY_TIME_TEXT 32
 
 /* A time of day here, such as 2026-11-23 10:00:00; returns @text. */
 const char *format_entry_time(u64 ms, char *text);
 
-/* Why an entry is parked. @is_ban: of all rules that take bans */
-const char *parked_why(bool is_ban);
+/* Why an entry of this scope is parked. */
+const char *parked_why(const struct baleen_scope *scope);
 
 /* An entry as JSON. */
 json_t *describe_entry(const struct baleen_rule_entry *entry);

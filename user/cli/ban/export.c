@@ -25,7 +25,7 @@ enum export_format {
 
 /**
  * struct export - what is asked for, and what was found
- * @target: DEV:RULE or bans, as typed; NULL for all of this network namespace
+ * @target: DEV:RULE, bans or fleet:SET, as typed; NULL for all of this network namespace
  * @format: how
  * @set: name of the set of ipset and nft
  * @origin: whose entries, or NULL for those of all
@@ -33,10 +33,9 @@ enum export_format {
  * @book: the entries
  * @device_rules: of the device of the scope at hand
  * @scope: the scope at hand
- * @rule: its rule; NULL when its entries are parked, and of bans
- * @n_takers: rules that take bans
- * @n_taken: of them, those whose own entries had bans beside them already
- * @is_of_bans: it is that of the bans of all rules
+ * @rule: its rule; NULL when its entries are parked, and of a shared scope
+ * @taken: the shared scopes whose entries stood beside those of a rule already, each time
+ * @is_shared: it is a shared one
  * @n: entries of it
  * @n_fields: of them, those whose keys have several fields
  * @all: entries that become one list, or sets
@@ -52,9 +51,8 @@ struct export
 	struct scope_rules device_rules;
 	struct baleen_scope scope;
 	const struct baleen_stored_rule *rule;
-	u64 n_takers;
-	u64 n_taken;
-	bool is_of_bans;
+	struct baleen_scopes taken;
+	bool is_shared;
 	u64 n;
 	u64 n_fields;
 	struct export_union all;
@@ -122,21 +120,37 @@ static int take_entry(const struct baleen_rule_entry *entry, void *data)
 	return 0;
 }
 
-/* @with_bans: those of all rules, too, which the rule takes */
-static int take_scope(struct export *export, const char *rule, bool with_bans)
+/* @rule: NULL for the shared scope @shared */
+static int take_entries(struct export *export, const char *rule, const char *shared)
 {
 	struct baleen_error error;
-	int err = export_union_begin_rule(&export->all);
+	int err;
 
-	if (!err)
-		err = baleen_rule_entries_each(&export->book, rule, export->origin, take_entry,
-					       export, &error);
-	if (!err && with_bans)
-		err = baleen_rule_entries_each(&export->book, NULL, export->origin, take_entry,
-					       export, &error);
-	if (err)
-		return complain("%s", err == -ENOMEM ? strerror(ENOMEM) : error.text);
-	return 0;
+	export->book.shared = shared;
+	err = baleen_rule_entries_each(&export->book, rule, export->origin, take_entry, export,
+				       &error);
+	return err ? complain("%s", err == -ENOMEM ? strerror(ENOMEM) : error.text) : 0;
+}
+
+/* @taken: those of these shared scopes, too */
+static int take_scope(struct export *export, const char *rule, const struct baleen_scopes *taken)
+{
+	int err = export_union_begin_rule(&export->all) ? complain("%s", strerror(ENOMEM)) :
+							  take_entries(export, rule, NULL);
+
+	for (size_t i = 0; taken && i < taken->n && !err; i++)
+		err = take_entries(export, NULL, taken->scope[i].name);
+	return err;
+}
+
+static int take_shared(struct export *export, const struct baleen_scope *scope)
+{
+	export->scope = *scope;
+	export->rule = NULL;
+	export->is_shared = true;
+	export->n = export->n_fields = 0;
+	return export_union_begin_rule(&export->all) ? complain("%s", strerror(ENOMEM)) :
+						       take_entries(export, NULL, scope->name);
 }
 
 /* --- what becomes of several ------------------------------------------------------------ */
@@ -187,8 +201,6 @@ static void find_scope(struct export *export, const char *device, const char *ru
 
 static int check_rule(const struct export *export, const char *device, const char *rule)
 {
-	if (!rule)
-		return 0;
 	if (!export->rule && !baleen_rule_entries_count(&export->book, rule, NULL))
 		return export->device_rules.has_state ?
 			       complain_no_rule(device, rule) :
@@ -200,21 +212,51 @@ static int check_rule(const struct export *export, const char *device, const cha
 	return 0;
 }
 
+static int check_addresses(const struct export *export)
+{
+	return is_of_sets(export) && export->n_fields ?
+		       complain("%s: its keys are no addresses: --format json or text prints them",
+				export->target) :
+		       0;
+}
+
 static int export_rule(struct export *export, const char *device, const char *rule)
 {
+	struct baleen_scopes taken = { 0 };
 	struct baleen_error error;
 	int err;
 
-	if (rule && scope_rules_open(&export->device_rules, device, &error))
+	if (scope_rules_open(&export->device_rules, device, &error))
 		return complain("%s", error.text);
-	if (rule)
-		find_scope(export, device, rule);
+	find_scope(export, device, rule);
 	err = check_rule(export, device, rule);
+	if (!err && export->rule && baleen_scopes_add_taken(&taken, export->rule))
+		err = complain("%s", strerror(ENOMEM));
 	if (!err)
-		err = take_scope(export, rule, export->rule && export->rule->takes_bans);
-	if (!err && is_of_sets(export) && export->n_fields)
-		err = complain("%s: its keys are no addresses: --format json or text prints them",
-			       export->target);
+		err = take_scope(export, rule, &taken);
+	baleen_scopes_free(&taken);
+	if (!err)
+		err = check_addresses(export);
+	return err ? err : print_all(export);
+}
+
+/* --- a shared scope ----------------------------------------------------------------------- */
+
+/* Bans of a fleet may have several, by how long they hold at most. */
+static int export_shared(struct export *export)
+{
+	struct baleen_scopes scopes = { 0 };
+	struct baleen_error error;
+	int err = 0;
+
+	if (baleen_scopes_with_entries(&export->book, &scopes, &error))
+		return complain("%s", error.text);
+	for (size_t i = 0; i < scopes.n && !err; i++)
+		if (baleen_scope_is_called(scopes.scope[i].name, export->target))
+			err = take_shared(export, &scopes.scope[i]);
+	baleen_scopes_free(&scopes);
+	if (!err)
+		err = check_addresses(export);
 	return err ? err : print_all(export);
 }
 
@@ -239,29 +281,35 @@ static void warn_scope(const struct export *export)
 	else if (n_fields)
 		complain("warning: %s: %llu %s of several fields: left out: --format json has them",
 			 name, n_fields, baleen_plural(n_fields, "key is", "keys are"));
-	else if (!export->rule && !export->is_of_bans)
+	else if (!export->rule && !export->is_shared)
 		complain("warning: there is no rule %s: its %llu parked %s taken for bans", name, n,
 			 baleen_plural(n, "entry is", "entries are"));
 }
 
-/* Where the rules that take them have entries of their own, exceptions may be among these: bans
- * stand beside them then, and else alone.
+static u64 count_taken(const struct export *export, const struct baleen_scope *scope)
+{
+	u64 n = 0;
+
+	for (size_t i = 0; i < export->taken.n; i++)
+		n += !strcmp(export->taken.scope[i].name, scope->name);
+	return n;
+}
+
+/* Where the rules that take them have entries of their own, exceptions may be among these: what is
+ * shared stands beside them then, and else alone.
  */
-static int export_bans(struct export *export, const struct baleen_scope *scope)
+static int export_beside(struct export *export, const struct baleen_scope *scope)
 {
 	struct baleen_error error;
+	u64 n_takers = 0;
 
-	if (is_mixed(export) && baleen_bans_count_rules(&export->n_takers, &error))
+	if (is_mixed(export) && baleen_scope_count_rules(scope->name, &n_takers, &error))
 		return complain("%s", error.text);
-	if (is_mixed(export) && export->n_takers && export->n_taken == export->n_takers)
+	if (is_mixed(export) && n_takers && count_taken(export, scope) == n_takers)
 		return 0;
-	export->scope = *scope;
-	export->rule = NULL;
-	export->is_of_bans = true;
-	export->n = export->n_fields = 0;
-	if (take_scope(export, NULL, false))
+	if (take_shared(export, scope))
 		return EXIT_FAILED;
-	if (is_mixed(export) && !export->n_takers && export->n)
+	if (is_mixed(export) && !n_takers && export->n)
 		complain(
 			"warning: no rule takes bans: the %llu parked %s taken for bans all the same",
 			(unsigned long long)export->n,
@@ -272,9 +320,9 @@ static int export_bans(struct export *export, const struct baleen_scope *scope)
 static int export_scope(struct export *export, const struct baleen_scope *scope)
 {
 	const char *rule = baleen_scopes_split(scope, export->book.scope);
-	size_t n_before = export->all.n;
+	size_t n_before = export->all.n, n_taken = export->taken.n;
+	struct baleen_scopes taken;
 	struct baleen_error error;
-	bool with_bans;
 	int err;
 
 	/* Rows say nothing of the rule but its name: a device that is sick keeps none from them. */
@@ -284,9 +332,11 @@ static int export_scope(struct export *export, const struct baleen_scope *scope)
 	export->scope = *scope;
 	export->rule = scope_rules_find(&export->device_rules, rule);
 	export->n = export->n_fields = 0;
-	with_bans = is_mixed(export) && export->rule && export->rule->takes_bans;
-	export->n_taken += with_bans;
-	err = take_scope(export, rule, with_bans);
+	if (is_mixed(export) && export->rule &&
+	    baleen_scopes_add_taken(&export->taken, export->rule))
+		return complain("%s", strerror(ENOMEM));
+	taken = (struct baleen_scopes){ export->taken.scope + n_taken, export->taken.n - n_taken };
+	err = take_scope(export, rule, &taken);
 	if (err)
 		return err;
 	if (is_no_ban(export))
@@ -297,7 +347,6 @@ static int export_scope(struct export *export, const struct baleen_scope *scope)
 
 static int export_all(struct export *export)
 {
-	const struct baleen_scope *bans = NULL;
 	struct baleen_scopes scopes = { 0 };
 	struct baleen_error error;
 	int err = 0;
@@ -305,12 +354,11 @@ static int export_all(struct export *export)
 	if (baleen_scopes_with_entries(&export->book, &scopes, &error))
 		return complain("%s", error.text);
 	for (size_t i = 0; i < scopes.n && !err && !ferror(stdout); i++)
-		if (!strcmp(scopes.scope[i].name, BALEEN_SCOPE_BANS))
-			bans = &scopes.scope[i];
-		else
+		if (!baleen_scope_is_shared(scopes.scope[i].name))
 			err = export_scope(export, &scopes.scope[i]);
-	if (!err && bans)
-		err = export_bans(export, bans);
+	for (size_t i = 0; i < scopes.n && !err && !ferror(stdout); i++)
+		if (baleen_scope_is_shared(scopes.scope[i].name))
+			err = export_beside(export, &scopes.scope[i]);
 	baleen_scopes_free(&scopes);
 	if (!err && export_union_make(&export->all, export->now_ms))
 		err = complain("%s", strerror(ENOMEM));
@@ -328,10 +376,13 @@ static int export_book(struct export *export, const char *device, const char *ru
 		return complain("%s", error.text);
 	if (export->format == EXPORT_CSV)
 		say("%skey,origin,reason,since,end\n", export->target ? "" : "rule,");
-	err = export->target ? export_rule(export, device, rule) : export_all(export);
+	err = rule	     ? export_rule(export, device, rule) :
+	      export->target ? export_shared(export) :
+			       export_all(export);
 	scope_rules_close(&export->device_rules);
 	baleen_book_close(&export->book);
 	export_union_free(&export->all);
+	baleen_scopes_free(&export->taken);
 	return finish_output(err ? EXIT_FAILED : EXIT_DONE);
 }
 
@@ -347,9 +398,10 @@ static int run(int argc, char **argv)
 	if (err)
 		return err;
 	export.target = argc ? argv[0] : NULL;
-	if (argc && strcmp(export.target, BALEEN_SCOPE_BANS) != 0 &&
+	if (argc && !is_shared_name(export.target) &&
 	    !split_live(export.target, device, sizeof(device), &rule))
-		return complain_usage(&export_command, "'%s' is neither DEV:RULE nor bans",
+		return complain_usage(&export_command,
+				      "'%s' is neither DEV:RULE, bans nor fleet:SET",
 				      export.target);
 	return export_book(&export, device, rule);
 }
@@ -368,14 +420,14 @@ static const struct option_spec options[] = {
 const struct command export_command = {
 	.name = "export",
 	.synopsis =
-		"[DEV:RULE|bans] [--format json|text|ipset|nft|csv] [--set NAME] [--origin NAME]",
+		"[DEV:RULE|bans|fleet:SET] [--format json|text|ipset|nft|csv] [--set NAME] [--origin NAME]",
 	.help = "Prints the single entries of a rule, bans among them if it takes some; the bans of all\n"
-		"rules; or all of this network namespace, for another host or another program; parked\n"
-		"ones, too. JSON lines have key, origin, reason, since and end, and of all the rule of\n"
-		"each, or bans. text, ipset and nft make one list or\n"
+		"rules; those of a fleet; or all of this network namespace, for another host or another\n"
+		"program; parked ones, too. JSON lines have key, origin, reason, since and end, and of all\n"
+		"the rule of each, or bans. text, ipset and nft make one list or\n"
 		"set of all rules that drop; ipset and nft get what is left of each time, and reasons as\n"
 		"comments. What lists hold is for 'baleen dump'.\n",
 	.options = options,
-	.asks = { 0, 1, "one DEV:RULE, or bans, is asked for" },
+	.asks = { 0, 1, "one DEV:RULE, bans or fleet:SET is asked for" },
 	.run = run,
 };

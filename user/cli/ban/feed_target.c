@@ -98,7 +98,7 @@ void feed_target_release(struct feed_target *target)
 
 static int hold_all(struct feed_target *target, struct baleen_error *error)
 {
-	int err = baleen_bans_open(&target->bans, error);
+	int err = baleen_bans_open(&target->bans, BALEEN_SCOPE_BANS, error);
 
 	if (err) {
 		baleen_bans_close(&target->bans);

@@ -214,7 +214,7 @@ static int put_bans(struct import_rule *rule, const struct import_way *way)
 {
 	struct baleen_batch batch = make_batch(rule, way);
 	struct baleen_bans bans;
-	int err = baleen_bans_open(&bans, &rule->missing);
+	int err = baleen_bans_open(&bans, BALEEN_SCOPE_BANS, &rule->missing);
 
 	if (!err)
 		err = baleen_bans_put(&bans, &batch, way->wait_ms, NULL, &rule->missing);

@@ -22,10 +22,10 @@
  * struct list - what is asked for, and what was found
  * @device: the only device, or empty for all
  * @is_renamed: its entries have another name still
- * @takes_bans: it, or @rule, takes bans
+ * @taken: shared scopes that it, or @rule, takes
  * @rule: the only rule, or NULL for all
- * @only_bans: only the bans of all rules
- * @n_takers: rules that take these
+ * @shared: only the shared scope that is called so, or NULL
+ * @n_takers: rules that take the shared scope that is listed now
  * @origin: whose entries, or NULL for those of all
  * @ending_ms: only entries that end within this time; 0 for all
  * @sort: enum list_sort
@@ -46,9 +46,9 @@
 struct list {
 	char device[BALEEN_POINT_BYTES];
 	bool is_renamed;
-	bool takes_bans;
+	struct baleen_scopes taken;
 	const char *rule;
-	bool only_bans;
+	const char *shared;
 	u64 n_takers;
 	const char *origin;
 	u64 ending_ms;
@@ -93,12 +93,15 @@ static bool is_key(const char *argument)
 
 static int parse_target(struct list *list, const char *argument)
 {
-	list->only_bans = !strcmp(argument, BALEEN_SCOPE_BANS);
-	if (list->only_bans ||
-	    split_live(argument, list->device, sizeof(list->device), &list->rule))
+	if (is_shared_name(argument)) {
+		list->shared = argument;
+		return 0;
+	}
+	if (split_live(argument, list->device, sizeof(list->device), &list->rule))
 		return 0;
 	if (strlen(argument) >= sizeof(list->device))
-		return complain_usage(&list_command, "'%s' is neither DEV, DEV:RULE nor bans",
+		return complain_usage(&list_command,
+				      "'%s' is neither DEV, DEV:RULE, bans nor fleet:SET",
 				      argument);
 	strcpy(list->device, argument);
 	return 0;
@@ -222,8 +225,9 @@ static int list_scope(struct list *list, const struct baleen_scope *scope)
 	int err;
 
 	/* Where there is no ban nobody asks all devices. */
-	if (!rule && list->measures && baleen_bans_count_rules(&list->n_takers, &error))
+	if (!rule && baleen_scope_count_rules(scope->name, &list->n_takers, &error))
 		return complain("%s", error.text);
+	list->book.shared = scope->name;
 	if ((rule || list->rule) && open_state(list, rule ? list->book.scope : list->device))
 		return EXIT_FAILED;
 	list->at = scope;
@@ -240,14 +244,24 @@ static int list_scope(struct list *list, const struct baleen_scope *scope)
 	return err ? complain("%s", error.text) : 0;
 }
 
+static bool takes(const struct list *list, const struct baleen_scope *scope)
+{
+	for (size_t i = 0; i < list->taken.n; i++)
+		if (!strcmp(list->taken.scope[i].name, scope->name))
+			return true;
+	return false;
+}
+
 static bool is_listed(const struct list *list, const struct baleen_scope *scope)
 {
 	char device[BALEEN_POINT_BYTES];
 	const char *rule = baleen_scopes_split(scope, device);
 
+	if (!rule && list->shared)
+		return baleen_scope_is_called(scope->name, list->shared);
 	if (!rule)
-		return !*list->device || list->takes_bans;
-	return !list->only_bans && (!*list->device || !strcmp(list->device, device)) &&
+		return !*list->device || takes(list, scope);
+	return !list->shared && (!*list->device || !strcmp(list->device, device)) &&
 	       (!list->rule || !strcmp(list->rule, rule)) &&
 	       (!list->is_renamed || scope_rules_find(&list->device_rules, rule));
 }
@@ -328,8 +342,9 @@ static int follow_name(struct list *list)
 	for (u32 i = 0; i < list->device_rules.rules.n_rules; i++) {
 		const struct baleen_stored_rule *rule = &list->device_rules.rules.rule[i];
 
-		list->takes_bans |=
-			rule->takes_bans && (!list->rule || !strcmp(list->rule, rule->name));
+		if ((!list->rule || !strcmp(list->rule, rule->name)) &&
+		    baleen_scopes_add_taken(&list->taken, rule))
+			return complain("%s", strerror(ENOMEM));
 	}
 	list->is_renamed = strcmp(list->device, list->device_rules.state.scope);
 	strcpy(list->device, list->device_rules.state.scope);
@@ -368,6 +383,7 @@ static int run(int argc, char **argv)
 	free(list.row);
 	close_state(&list);
 	baleen_scopes_free(&list.scopes);
+	baleen_scopes_free(&list.taken);
 	baleen_book_close(&list.book);
 	return err;
 }
@@ -386,14 +402,16 @@ static const struct option_spec options[] = {
 
 const struct command list_command = {
 	.name = "list",
-	.synopsis = "[DEV[:RULE]|bans] [--origin NAME] [--ending TIME] [--sort COLUMN] [-j] [KEY]",
+	.synopsis =
+		"[DEV[:RULE]|bans|fleet:SET] [--origin NAME] [--ending TIME] [--sort COLUMN] [-j] [KEY]",
 	.help = "Lists single entries, bans and exceptions, of a rule, of a device, or of all rules of\n"
 		"this network namespace: with origin, since when, how long still, why, and what of them\n"
-		"is never dropped. Bans of all rules stand under 'bans', also where a rule is asked for\n"
-		"that takes them. An entry whose rule is not there is parked. With KEY, an address,\n"
-		"prefix or range, those that hold it or a part of it. What lists hold is for 'baleen dump'.\n"
+		"is never dropped. Bans of all rules stand under 'bans', those of a fleet under\n"
+		"'feed fleet:SET', also where a rule is asked for that takes them. An entry whose rule is\n"
+		"not there is parked. With KEY, an address, prefix or range, those that hold it or a part\n"
+		"of it. What lists hold is for 'baleen dump'.\n"
 		"Exit: 0 listed; 1 also when KEY, --origin or --ending match nothing.\n",
 	.options = options,
-	.asks = { 0, 2, "DEV, DEV:RULE or bans may be given, and one KEY" },
+	.asks = { 0, 2, "DEV, DEV:RULE, bans or fleet:SET may be given, and one KEY" },
 	.run = run,
 };

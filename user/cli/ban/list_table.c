@@ -66,7 +66,7 @@ void list_table_print(const struct list_table *table, const struct list_row *row
 				"-",
 	    *entry->reason ? entry->reason : "-");
 	if (row->is_parked)
-		say("; parked: %s", parked_why(entry->is_ban));
+		say("; parked: %s", parked_why(row->scope));
 	else if (ended)
 		say("; ended %s ago, in force until baleend or the next command",
 		    format_span(table->now_ms - entry->expires_ms, left));

@@ -19,8 +19,7 @@ static void say_taken(const struct baleen_parked_key *key, const struct baleen_s
 {
 	for (u64 i = 0; i < key->n; i++)
 		say("%s: %s deleted; it was parked: %s\n", scope[i].name,
-		    baleen_entry_key_text(&key->entry->key).text,
-		    parked_why(!strcmp(scope[i].name, BALEEN_SCOPE_BANS)));
+		    baleen_entry_key_text(&key->entry->key).text, parked_why(&scope[i]));
 }
 
 /* An address of IPv6 was banned alone, or with what its host has. */

@@ -4,6 +4,8 @@
 
 #include "cli/open/filter_name.h"
 #include "deploy/conf.h"
+#include "net/device.h"
+#include "state/scope.h"
 #include "util/shell.h"
 
 static const char prefix[] = "kmod:";
@@ -31,6 +33,15 @@ bool split_live(const char *argument, char *device, size_t device_bytes, const c
 	device[length] = '\0';
 	*rule = colon + 1;
 	return true;
+}
+
+/* A device may be called fleet. */
+bool is_shared_name(const char *argument)
+{
+	return !strcmp(argument, BALEEN_SCOPE_BANS) ||
+	       (!strncmp(argument, BALEEN_ORIGIN_FLEET, sizeof(BALEEN_ORIGIN_FLEET) - 1) &&
+		baleen_rule_fleet_is_set(argument + sizeof(BALEEN_ORIGIN_FLEET) - 1) &&
+		!baleen_device_index("fleet"));
 }
 
 bool is_live_name(const char *argument)

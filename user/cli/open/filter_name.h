@@ -14,6 +14,9 @@ bool split_live(const char *argument, char *device, size_t device_bytes, const c
 /* The NAME of kmod:NAME, which may be empty; false for any other argument. */
 bool split_kmod(const char *argument, const char **name);
 
+/* Is it bans, or fleet:SET: what several rules share? */
+bool is_shared_name(const char *argument);
+
 /* Is it DEV:RULE or kmod:NAME, and not a file? */
 bool is_live_name(const char *argument);
 

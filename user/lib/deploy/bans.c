@@ -6,8 +6,9 @@
 #include <string.h>
 
 #include "deploy/bans.h"
-#include "net/daemon_lock.h"
 #include "state/book.h"
+#include "state/parked.h"
+#include "state/rule_scopes.h"
 #include "util/array.h"
 #include "util/clock.h"
 
@@ -52,7 +53,7 @@ static int look_at_device(struct baleen_rule_store_found *found, void *data)
 	err = found->err;
 	if (!err)
 		err = baleen_rule_store_get_rules(&found->state, &rules, &found->error);
-	if ((!err && !baleen_rules_accept_bans(&rules)) || find_device(bans, found->device))
+	if ((!err && !baleen_rules_take(&rules, bans->scope)) || find_device(bans, found->device))
 		return 0;
 	if (baleen_array_add(&bans->device, bans->n_devices))
 		return baleen_no_memory(search->error);
@@ -64,6 +65,7 @@ static int look_at_device(struct baleen_rule_store_found *found, void *data)
 		return 0;
 	}
 	device->deploy.state = found->state;
+	device->deploy.state.shared = bans->scope;
 	found->is_taken = true;
 	return 0;
 }
@@ -89,6 +91,7 @@ static void look_at(const struct baleen_bans *bans, struct baleen_ban_device *de
 	device->deploy = (struct baleen_deploy){ .has_xdp = false };
 	device->has_state =
 		!baleen_rule_store_read(&device->deploy.state, device->name, is_kept, NULL);
+	device->deploy.state.shared = bans->scope;
 	if (device->has_state)
 		baleen_book_share(&device->deploy.state, &bans->book);
 }
@@ -102,6 +105,7 @@ static void hold(struct baleen_bans *bans, struct baleen_ban_device *device, u64
 	int err = baleen_deploy_open_read(&device->deploy, &state, &bans->book, timeout_ms,
 					  &device->why);
 
+	device->deploy.state.shared = bans->scope;
 	device->has_state = device->is_held = !err;
 	device->is_gone = err == -ENOENT;
 	device->is_attached = !err && device->deploy.has_xdp;
@@ -120,14 +124,14 @@ static int add_rules(struct baleen_bans *bans, u32 index, struct baleen_error *e
 		return 0;
 	}
 	for (u32 i = 0; i < rules.n_rules; i++) {
-		if (!rules.rule[i].takes_bans)
+		if (!baleen_rule_takes(&rules.rule[i], bans->scope))
 			continue;
 		if (baleen_array_add(&bans->rule, bans->n_rules))
 			return baleen_no_memory(error);
 		bans->rule[bans->n_rules++] =
 			(struct baleen_ban_rule){ .device = index, .rule = rules.rule[i] };
 	}
-	if (!baleen_rules_accept_bans(&rules)) {
+	if (!baleen_rules_take(&rules, bans->scope)) {
 		let_go(device);
 		device->is_gone = true;
 	}
@@ -162,16 +166,19 @@ static int fail_without_rules(const struct baleen_bans *bans, struct baleen_erro
 	for (u32 i = 0; i < bans->n_devices; i++)
 		if (!bans->device[i].is_gone)
 			return baleen_fail(error, EIO, "%s", bans->device[i].why.text);
-	return baleen_fail(error, ENOENT, "no rule of any device takes bans");
+	return baleen_fail(error, ENOENT, "no rule of any device takes bans%s%s",
+			   strcmp(bans->scope, BALEEN_SCOPE_BANS) ? " of " : "",
+			   strcmp(bans->scope, BALEEN_SCOPE_BANS) ? bans->scope : "");
 }
 
-int baleen_bans_open(struct baleen_bans *bans, struct baleen_error *error)
+int baleen_bans_open(struct baleen_bans *bans, const char *scope, struct baleen_error *error)
 {
 	struct search search = { .bans = bans, .error = error };
 	int err;
 
-	*bans = (struct baleen_bans){ .book.lock_fd = -1 };
+	*bans = (struct baleen_bans){ .scope = scope, .book.lock_fd = -1 };
 	err = baleen_book_open(&bans->book, error);
+	bans->book.shared = scope;
 	if (!err)
 		err = baleen_rule_store_each(look_at_device, &search, error);
 	if (!err)
@@ -198,6 +205,12 @@ void baleen_bans_close(struct baleen_bans *bans)
 
 /* --- remember ---------------------------------------------------------------- */
 
+/* A rule may take bans of a fleet, too: those are not of this scope. */
+static int remember(const struct baleen_rule_entry *entry, void *data)
+{
+	return baleen_origin_is_of_fleet(entry->origin) ? 0 : baleen_entry_array_keep(entry, data);
+}
+
 int baleen_bans_remember(struct baleen_bans *bans, const struct baleen_rule_entry *entry,
 			 struct baleen_error *error)
 {
@@ -207,8 +220,8 @@ int baleen_bans_remember(struct baleen_bans *bans, const struct baleen_rule_entr
 		struct baleen_ban_rule *rule = &bans->rule[i];
 
 		err = baleen_rule_entries_of_key(&bans->device[rule->device].deploy.state,
-						 rule->rule.name, entry, baleen_entry_array_keep,
-						 &rule->before, error);
+						 rule->rule.name, entry, remember, &rule->before,
+						 error);
 	}
 	return err == -ENOMEM ? baleen_no_memory(error) : err;
 }
@@ -224,7 +237,7 @@ static int leave_behind(const char *name, struct baleen_error *error)
 }
 
 /* Return: 1 when it takes bans, and is marked; 0; a negative errno. */
-static int mark_taker(const char *device, struct baleen_error *error)
+static int mark_taker(const char *scope, const char *device, struct baleen_error *error)
 {
 	struct baleen_stored_rules rules;
 	struct baleen_rule_store state;
@@ -234,7 +247,7 @@ static int mark_taker(const char *device, struct baleen_error *error)
 	if (baleen_rule_store_open(&state, device, 0, NULL))
 		return 0;
 	takes = !baleen_rule_store_get_rules(&state, &rules, NULL) &&
-		baleen_rules_accept_bans(&rules);
+		baleen_rules_take(&rules, scope);
 	if (takes)
 		err = baleen_rule_store_leave_behind(&state, error);
 	baleen_rule_store_close(&state);
@@ -246,7 +259,7 @@ static int mark_news(const char *name, void *data)
 	struct search *search = data;
 	struct baleen_bans *bans = search->bans;
 	const struct baleen_ban_device *device = find_device(bans, name);
-	int ret = device && !device->is_gone ? 0 : mark_taker(name, search->error);
+	int ret = device && !device->is_gone ? 0 : mark_taker(bans->scope, name, search->error);
 
 	if (ret <= 0)
 		return ret;
@@ -345,30 +358,41 @@ void baleen_bans_catch_up(struct baleen_bans *bans, u64 timeout_ms)
 
 /* --- ended ---------------------------------------------------------------------- */
 
-int baleen_bans_expire(u64 timeout_ms, struct baleen_error *error)
+static int expire_scope(const char *scope, u64 timeout_ms, struct baleen_error *error)
 {
 	struct baleen_batch nothing = { .n = 0 };
-	struct baleen_rule_store book;
-	struct baleen_error ignored;
 	struct baleen_bans bans;
-	u64 next_ms;
+	int err = baleen_bans_open(&bans, scope, error);
+
+	if (!err)
+		err = baleen_bans_put(&bans, &nothing, timeout_ms, NULL, error);
+	baleen_bans_close(&bans);
+	return err == -ENOENT ? 0 : err;
+}
+
+int baleen_bans_expire(u64 timeout_ms, struct baleen_error *error)
+{
+	struct baleen_scopes scopes = { 0 };
+	struct baleen_error ignored;
+	struct baleen_rule_store book;
+	u64 now_ms = baleen_now_ms(), next_ms;
 	int err = baleen_book_open(&book, error);
 
 	if (err)
 		return err;
 	next_ms = baleen_bans_next_expiry(&book);
+	if (next_ms && next_ms <= now_ms)
+		err = baleen_scopes_with_ended(&book, now_ms, &scopes, error);
 	baleen_book_close(&book);
-	if (!next_ms || next_ms > baleen_now_ms())
-		return 0;
-	err = baleen_bans_open(&bans, error ? error : &ignored);
-	if (!err)
-		err = baleen_bans_put(&bans, &nothing, timeout_ms, NULL, error ? error : &ignored);
-	baleen_bans_close(&bans);
-	return err == -ENOENT ? 0 : err;
+	for (size_t i = 0; i < scopes.n && !err; i++)
+		if (baleen_scope_is_shared(scopes.scope[i].name))
+			err = expire_scope(scopes.scope[i].name, timeout_ms,
+					   error ? error : &ignored);
+	baleen_scopes_free(&scopes);
+	return err;
 }
 
 void baleen_bans_end_if_due(void)
 {
-	if (!baleen_daemon_is_running())
-		baleen_bans_expire(AT_ONCE_MS, NULL);
+	baleen_bans_expire(AT_ONCE_MS, NULL);
 }

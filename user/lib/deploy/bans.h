@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Bans of all rules that take some, of all devices.
+ * Bans of all rules that take some, of all devices: those of this host, or those of a fleet, each
+ * in a shared scope (state/scope.h).
  *
  * A ban is one row of the book, and no device's. It is committed first, then the devices follow:
  * one that cannot be held, or changed, keeps the filter that it has, is marked as behind, and is
@@ -63,6 +64,7 @@ struct baleen_ban_rule {
 
 /**
  * struct baleen_bans - all of them
+ * @scope: name of the shared scope: BALEEN_SCOPE_BANS, or bans of a fleet
  * @book: the book, which the devices share
  * @device: the devices, in the order of their names
  * @n_devices: how many
@@ -74,6 +76,7 @@ struct baleen_ban_rule {
  * @n_news: how many
  */
 struct baleen_bans {
+	const char *scope;
 	struct baleen_rule_store book;
 	struct baleen_ban_device *device;
 	u32 n_devices;
@@ -88,6 +91,7 @@ struct baleen_bans {
 /**
  * baleen_bans_open() - find the rules that take bans, and hold their devices
  * @bans: filled in; close with baleen_bans_close(), also on failure
+ * @scope: name of the shared scope, which outlives @bans
  * @error: filled in on failure
  *
  * A device that another holds is not waited for. One whose rules cannot be read may have one that
@@ -96,7 +100,7 @@ struct baleen_bans {
  * Return: 0; -ENOENT when there is no such rule; -EIO when there is none, but devices that cannot
  * be read, of which @error tells the first; another negative errno.
  */
-int baleen_bans_open(struct baleen_bans *bans, struct baleen_error *error);
+int baleen_bans_open(struct baleen_bans *bans, const char *scope, struct baleen_error *error);
 
 /**
  * baleen_bans_close() - let go
@@ -168,10 +172,9 @@ void baleen_bans_catch_up(struct baleen_bans *bans, u64 timeout_ms);
 int baleen_bans_expire(u64 timeout_ms, struct baleen_error *error);
 
 /**
- * baleen_bans_end_if_due() - the same where no daemon does it in time
+ * baleen_bans_end_if_due() - the same, for whoever is about to change a device, before it is held
  *
- * For whoever is about to change a device, before it is held. What cannot be done is done by the
- * next one.
+ * A daemon that should have done it may hang. What cannot be done is done by the next one.
  */
 void baleen_bans_end_if_due(void);
 

@@ -8,6 +8,7 @@
 #include "deploy/conf_feed.h"
 #include "filter/kind.h"
 #include "key/key_spec.h"
+#include "state/rule_scopes.h"
 #include "util/number.h"
 #include "xdp/limit_words.h"
 #include "xdp/qualifiers.h"
@@ -427,7 +428,7 @@ static int check_rule(struct baleen_conf_parser *parser, u32 index)
 	if (rule->rate_limit.rate && rule->action == BALEEN_ACTION_ALLOW)
 		return baleen_conf_refuse(parser, "rule %s: %s", rule->name,
 					  BALEEN_LIMIT_IS_NOT_FOR_ALLOW);
-	if (rule->rate_limit.rate && !baleen_rules_accept_bans(&parser->conf->rules))
+	if (rule->rate_limit.rate && !baleen_rules_take(&parser->conf->rules, BALEEN_SCOPE_BANS))
 		return baleen_conf_refuse(parser,
 					  "rule %s: a limit bans, and no rule takes bans: one that "
 					  "drops has to be marked with 'bans'",

@@ -11,6 +11,7 @@
 #include "deploy/gate_live.h"
 #include "deploy/rule_order.h"
 #include "filter/kind.h"
+#include "state/rule_scopes.h"
 #include "key/key_spec.h"
 #include "state/book.h"
 #include "state/entries.h"
@@ -297,7 +298,7 @@ static int compare_rule(struct comparison *work, u32 index)
 	old = &work->old.rules.rule[at];
 	err = compare_filter(work, old, new);
 	work->plan->deploy.rebuild[index] =
-		work->plan->n_changes > n || old->takes_bans != new->takes_bans;
+		work->plan->n_changes > n || !baleen_rules_take_same(old, new);
 	if (!err)
 		err = compare_qualifiers(work, old, new);
 	if (!err)

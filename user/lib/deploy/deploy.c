@@ -7,6 +7,7 @@
 #include "deploy/deploy.h"
 #include "deploy/protect.h"
 #include "state/book.h"
+#include "state/rule_scopes.h"
 #include "xdp/stale_pins.h"
 
 /* --- open ------------------------------------------------------------------ */
@@ -220,15 +221,18 @@ static void follow_bans(struct baleen_deploy *deploy, const struct baleen_stored
 			u64 version)
 {
 	struct baleen_error ignored;
+	u64 n_entries = 0;
 	int err = 0;
 
-	if (!deploy->has_xdp || !baleen_rules_accept_bans(rules))
+	if (!deploy->has_xdp || !baleen_rules_take(rules, NULL))
 		return;
 	err = baleen_book_wait(&ignored);
 	if (!err && baleen_book_version(&deploy->state) == version)
 		return;
 	/* There was no book, and there is one without bans. */
-	if (!err && !version && !baleen_rule_entries_count(&deploy->state, NULL, NULL))
+	for (u32 i = 0; i < rules->n_rules; i++)
+		n_entries += baleen_rule_entries_count(&deploy->state, rules->rule[i].name, NULL);
+	if (!err && !version && !n_entries)
 		return;
 	err = baleen_rule_store_mark(&deploy->state, &ignored);
 	if (!err)

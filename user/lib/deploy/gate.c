@@ -6,6 +6,7 @@
 
 #include "deploy/gate.h"
 #include "list/list_combine.h"
+#include "state/book.h"
 #include "state/feeds.h"
 
 /**
@@ -51,12 +52,10 @@ static int add_fed_entries(const struct baleen_feed *feed, void *data)
 static u64 count_replaced(const struct baleen_gate *gate)
 {
 	const char *origin = *gate->replaces ? gate->replaces : NULL;
-	u64 n_bans = baleen_rule_entries_count(gate->state, NULL, origin), n;
+	const struct baleen_rule_store own = baleen_book_of(gate->state);
 
-	if (gate->of_bans)
-		return n_bans;
-	n = baleen_rule_entries_count(gate->state, gate->rule->name, origin);
-	return gate->rule->takes_bans ? n - n_bans : n;
+	return gate->of_bans ? baleen_rule_entries_count(gate->state, NULL, origin) :
+			       baleen_rule_entries_count(&own, gate->rule->name, origin);
 }
 
 static int count_entries(struct baleen_gate *gate)

@@ -104,16 +104,4 @@ bool baleen_host_guards(struct baleen_host *host, enum baleen_session_guard guar
  */
 void baleen_host_free(struct baleen_host *host);
 
-/**
- * baleen_host_resolvers() - the nameservers of a resolv.conf
- * @path: path of the file; a missing one has no nameservers
- * @out: array of addresses, to be freed by the caller, as in struct baleen_host
- * @n: how many
- * @error: filled in on failure
- *
- * Return: 0 or a negative errno; outputs are untouched on failure.
- */
-int baleen_host_resolvers(const char *path, struct baleen_host_address **out, size_t *n,
-			  struct baleen_error *error);
-
 #endif /* BALEEN_HOST_H */

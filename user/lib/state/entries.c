@@ -63,10 +63,14 @@ int baleen_rule_entry_check(const char *origin, const char *reason, struct balee
 	return 0;
 }
 
+bool baleen_origin_is_of_fleet(const char *origin)
+{
+	return !strncmp(origin, BALEEN_ORIGIN_FLEET, sizeof(BALEEN_ORIGIN_FLEET) - 1);
+}
+
 bool baleen_origin_is_reserved(const char *origin)
 {
-	return !strcmp(origin, BALEEN_ORIGIN_WIDEN) ||
-	       !strncmp(origin, BALEEN_ORIGIN_FLEET, sizeof(BALEEN_ORIGIN_FLEET) - 1);
+	return !strcmp(origin, BALEEN_ORIGIN_WIDEN) || baleen_origin_is_of_fleet(origin);
 }
 
 /* --- changes --- */
@@ -74,7 +78,7 @@ bool baleen_origin_is_reserved(const char *origin)
 /* Entries by hand of a rule that ends with the boot end with it; a ban is of no rule. */
 static bool is_until_boot(const struct baleen_rule_store *state, const char *scope)
 {
-	return !state->is_kept && strcmp(scope, BALEEN_SCOPE_BANS) != 0;
+	return !state->is_kept && !baleen_scope_is_shared(scope);
 }
 
 static int insert(const struct baleen_rule_store *state, const char *scope,
@@ -276,14 +280,14 @@ int baleen_rule_entries_each(const struct baleen_rule_store *state, const char *
 	static const char all[] = SELECT(BY_ORIGIN, "scope = " SCOPE) ORDER;
 	static const char one[] = SELECT(BY_ORIGIN, "scope = " SCOPE " AND origin = ?2") ORDER;
 	static const char all_taken[] = SELECT(BY_ORIGIN, BALEEN_TAKEN) ORDER;
-	static const char one_taken[] = SELECT(BY_ORIGIN, BALEEN_TAKEN " AND origin = ?3") ORDER;
+	static const char one_taken[] = SELECT(BY_ORIGIN, BALEEN_TAKEN " AND origin = ?4") ORDER;
 	struct baleen_scopes_taken taken;
 	int err = baleen_scopes_of_rule(state, rule, &taken, error);
 
 	if (err)
 		return err;
 	/* Without an origin there is one value less. */
-	if (taken.bans)
+	if (baleen_scopes_share(&taken))
 		return walk(state, origin ? one_taken : all_taken, visit, data, error,
 			    BALEEN_TAKEN_VALUES(taken, baleen_sql_text(origin)) - !origin);
 	return walk(state, origin ? one : all, visit, data, error,
@@ -298,7 +302,7 @@ int baleen_rule_entries_of_key(const struct baleen_rule_store *state, const char
 {
 	static const char sql[] = SELECT(
 		"",
-		BALEEN_TAKEN) " AND first = ?3 AND last = ?4 AND is_exception = ?5 ORDER BY origin";
+		BALEEN_TAKEN) " AND first = ?4 AND last = ?5 AND is_exception = ?6 ORDER BY origin";
 	struct baleen_scopes_taken taken;
 	struct baleen_entry_bytes key;
 	int err = baleen_scopes_of_rule(state, rule, &taken, error);
@@ -330,7 +334,7 @@ u64 baleen_rule_entries_count(const struct baleen_rule_store *state, const char 
 {
 	static const char all[] = "SELECT count(*) FROM single" BY_ORIGIN " WHERE " BALEEN_TAKEN;
 	static const char one[] =
-		"SELECT count(*) FROM single" BY_ORIGIN " WHERE " BALEEN_TAKEN " AND origin = ?3";
+		"SELECT count(*) FROM single" BY_ORIGIN " WHERE " BALEEN_TAKEN " AND origin = ?4";
 
 	return ask_number(state, origin ? one : all, rule, origin);
 }
@@ -370,9 +374,10 @@ int baleen_rule_entries_origins(const struct baleen_rule_store *state, const cha
 		err = baleen_scopes_of_rule(state, rule, &taken, error);
 	if (err)
 		return err;
-	rows = taken.bans ? baleen_sql_ask(state->book, sum, error, BALEEN_TAKEN_VALUES(taken)) :
-			    baleen_sql_ask(state->book, sql, error,
-					   BALEEN_SQL_VALUES(baleen_sql_text(taken.own.name)));
+	rows = baleen_scopes_share(&taken) ?
+		       baleen_sql_ask(state->book, sum, error, BALEEN_TAKEN_VALUES(taken)) :
+		       baleen_sql_ask(state->book, sql, error,
+				      BALEEN_SQL_VALUES(baleen_sql_text(taken.own.name)));
 	while (baleen_sql_next(&rows))
 		rows.ret =
 			baleen_sql_column(rows.row, 0, origin, sizeof(origin)) ?
@@ -426,7 +431,7 @@ int baleen_rule_entries_to_lists(const struct baleen_rule_store *state, const ch
 				 struct baleen_error *error)
 {
 	static const char sql[] =
-		SELECT("", BALEEN_TAKEN) " AND (expires_ms = 0 OR expires_ms > ?3)";
+		SELECT("", BALEEN_TAKEN) " AND (expires_ms = 0 OR expires_ms > ?4)";
 	struct baleen_scopes_taken taken;
 	struct lists lists = { .state = state,
 			       .error = error,

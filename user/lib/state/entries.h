@@ -7,10 +7,10 @@
  * written in their shortest form; `!` makes an exception, which takes its
  * addresses out of what feeds and shorter entries hold.
  *
- * A rule that takes bans has those of its own and the bans of all such rules, which are of no
- * rule: who reads by its name reads both, who writes by its name writes its own. The name NULL is
- * for the bans of all alone. Of a state without rules, as of baleen_book_open(), each name is for
- * what is its own.
+ * A rule that takes bans, or those of a fleet, has those of its own and those of shared scopes
+ * (scope.h), which are of no rule: who reads by its name reads all, who writes by its name writes
+ * its own. The name NULL is for the shared scope of the state alone. Of a state without rules, as
+ * of baleen_book_open(), each name is for what is its own.
  */
 #ifndef BALEEN_RULE_ENTRIES_H
 #define BALEEN_RULE_ENTRIES_H
@@ -35,6 +35,14 @@ u64 baleen_now_ms(void);
  * Return: 0 or -EINVAL.
  */
 int baleen_rule_entry_check(const char *origin, const char *reason, struct baleen_error *error);
+
+/**
+ * baleen_origin_is_of_fleet() - is it the origin of what another host has banned?
+ * @origin: its name
+ *
+ * Return: true or false.
+ */
+bool baleen_origin_is_of_fleet(const char *origin);
 
 /**
  * baleen_origin_is_reserved() - do entries of an origin come from Baleen itself?
@@ -133,14 +141,14 @@ u64 baleen_rule_entries_n_ended(const struct baleen_rule_store *state);
  * baleen_rule_entries_next_expiry() - when the next entry of any rule ends
  * @state: opened
  *
- * Bans of all rules are not asked about: see baleen_bans_next_expiry().
+ * Those of shared scopes are not asked about: see baleen_bans_next_expiry().
  *
  * Return: milliseconds since the epoch; 0 when none ends.
  */
 u64 baleen_rule_entries_next_expiry(const struct baleen_rule_store *state);
 
 /**
- * baleen_bans_next_expiry() - when the next ban of all rules ends
+ * baleen_bans_next_expiry() - when the next entry of a shared scope ends
  * @state: opened, or of baleen_book_open()
  *
  * Return: milliseconds since the epoch; 0 when none ends.

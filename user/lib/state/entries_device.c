@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Single entries of all rules of a device: those that end, and those that stay or go with it. */
+#include <stdio.h>
 #include <string.h>
 
 #include "state/book.h"
@@ -67,8 +68,9 @@ u64 baleen_rule_entries_next_expiry(const struct baleen_rule_store *state)
 u64 baleen_bans_next_expiry(const struct baleen_rule_store *state)
 {
 	static const char sql[] =
-		"SELECT min(expires_ms) FROM single INDEXED BY single_end WHERE scope ="
-		" (SELECT id FROM scope WHERE name = '" BALEEN_SCOPE_BANS "') AND expires_ms > 0";
+		"SELECT min((SELECT min(expires_ms) FROM single INDEXED BY single_end"
+		" WHERE scope = s.id AND expires_ms > 0)) FROM scope AS s"
+		" WHERE name = '" BALEEN_SCOPE_BANS "' OR name GLOB '" BALEEN_SCOPE_FLEET "*'";
 	u64 next_ms = 0;
 
 	if (!baleen_book_read(state, NULL))

@@ -18,7 +18,7 @@
 
 #define SELECT(INDEX)                                                                   \
 	"SELECT " BALEEN_RULE_ENTRY_COLUMNS " FROM single" INDEX " WHERE " BALEEN_TAKEN \
-	" AND (expires_ms = 0 OR expires_ms > ?3)"
+	" AND (expires_ms = 0 OR expires_ms > ?4)"
 
 struct found {
 	struct baleen_rule_entry entry;
@@ -79,7 +79,7 @@ static int collect(struct search *search, const char *sql, bool is_range, u32 le
 
 static int collect_exactly(struct search *search, const struct baleen_entry_bytes *key, u32 length)
 {
-	static const char sql[] = SELECT("") " AND first = ?4 AND last = ?5";
+	static const char sql[] = SELECT("") " AND first = ?5 AND last = ?6";
 
 	return collect(search, sql, false, length,
 		       BALEEN_TAKEN_VALUES(search->taken, baleen_sql_number(search->now_ms),
@@ -120,8 +120,8 @@ static int next_length(struct search *search, u64 shortest, u64 *length)
 	/* One seek a scope. */
 	static const char sql[] =
 		"SELECT max(length) + 1 FROM (SELECT (SELECT length FROM single INDEXED BY single_net"
-		" WHERE scope = s.id AND length IS NOT NULL AND length >= ?3 AND length < ?4"
-		" ORDER BY length DESC LIMIT 1) AS length FROM scope AS s WHERE name IN (?1, ?2))";
+		" WHERE scope = s.id AND length IS NOT NULL AND length >= ?4 AND length < ?5"
+		" ORDER BY length DESC LIMIT 1) AS length FROM scope AS s WHERE name IN (?1, ?2, ?3))";
 	u64 behind = 0;
 	int ret = baleen_sql_do(search->state->book, sql, &behind, search->error,
 				BALEEN_TAKEN_VALUES(search->taken, baleen_sql_number(shortest),
@@ -151,7 +151,7 @@ static int collect_prefixes(struct search *search)
 static int collect_ranges(struct search *search, const struct baleen_entry_bytes *key)
 {
 	static const char sql[] =
-		SELECT(" INDEXED BY single_net") " AND length = -1 AND first <= ?4 AND last >= ?4";
+		SELECT(" INDEXED BY single_net") " AND length = -1 AND first <= ?5 AND last >= ?5";
 
 	return collect(search, sql, true, 0,
 		       BALEEN_TAKEN_VALUES(search->taken, baleen_sql_number(search->now_ms),
@@ -245,13 +245,13 @@ int baleen_rule_entries_disagree(const struct baleen_rule_store *state, const ch
 				 const struct baleen_span *span, bool is_exception, u64 now_ms,
 				 bool *found, struct baleen_error *error)
 {
-#define DISAGREES "is_exception = ?6 AND (expires_ms = 0 OR expires_ms > ?3)"
+#define DISAGREES "is_exception = ?7 AND (expires_ms = 0 OR expires_ms > ?4)"
 	static const char sql[] =
 		"SELECT 1 FROM single WHERE " BALEEN_TAKEN
-		" AND first >= ?4 AND first <= ?5 AND " DISAGREES
-		" AND NOT (first = ?4 AND last >= ?5)"
+		" AND first >= ?5 AND first <= ?6 AND " DISAGREES
+		" AND NOT (first = ?5 AND last >= ?6)"
 		" UNION ALL SELECT 1 FROM single INDEXED BY single_net WHERE " BALEEN_TAKEN
-		" AND length = -1 AND first < ?4 AND last >= ?4 AND last < ?5 AND " DISAGREES
+		" AND length = -1 AND first < ?5 AND last >= ?5 AND last < ?6 AND " DISAGREES
 		" LIMIT 1";
 	struct baleen_scopes_taken taken;
 	struct baleen_entry_bytes key;
@@ -283,11 +283,11 @@ int baleen_rule_entries_inside(const struct baleen_rule_store *state, const char
 	static const char sql[] =
 		"WITH inside AS (SELECT max(CASE expires_ms WHEN 0 THEN 9223372036854775807"
 		" ELSE expires_ms END) AS end_ms FROM single WHERE " BALEEN_TAKEN
-		" AND first >= ?4 AND first <= ?5 AND last <= ?5"
-		" AND NOT (first = ?4 AND last = ?5) AND is_exception = 0 AND origin != ?6"
-		" AND (expires_ms = 0 OR expires_ms > ?3) GROUP BY first, last)"
+		" AND first >= ?5 AND first <= ?6 AND last <= ?6"
+		" AND NOT (first = ?5 AND last = ?6) AND is_exception = 0 AND origin != ?7"
+		" AND (expires_ms = 0 OR expires_ms > ?4) GROUP BY first, last)"
 		" SELECT (SELECT count(*) FROM inside),"
-		" (SELECT end_ms FROM inside ORDER BY end_ms DESC LIMIT 1 OFFSET ?7)";
+		" (SELECT end_ms FROM inside ORDER BY end_ms DESC LIMIT 1 OFFSET ?8)";
 	struct baleen_scopes_taken taken;
 	struct baleen_entry_bytes key;
 	struct baleen_sql_rows rows;
@@ -320,7 +320,7 @@ int baleen_rule_entries_wide(const struct baleen_rule_store *state, const char *
 {
 	static const char sql[] =
 		"SELECT " BALEEN_RULE_ENTRY_COLUMNS " FROM single INDEXED BY single_net"
-		" WHERE " BALEEN_TAKEN " AND length IS NOT NULL AND length >= ?3 AND length <= ?4"
+		" WHERE " BALEEN_TAKEN " AND length IS NOT NULL AND length >= ?4 AND length <= ?5"
 		" AND is_exception = 0";
 	struct baleen_scopes_taken taken;
 	struct baleen_rule_entry entry;

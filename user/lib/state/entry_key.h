@@ -42,7 +42,7 @@ struct baleen_entry_key {
  * @added_ms: since the epoch
  * @expires_ms: since the epoch; 0 for never
  * @yields: what is taken out of it where it is wider: enum baleen_entry_yields
- * @is_ban: filled in where it is read: a ban of all rules that take some, not an entry of one
+ * @is_ban: filled in where it is read: of a shared scope, for all rules that take it
  */
 struct baleen_rule_entry {
 	struct baleen_entry_key key;

@@ -6,21 +6,22 @@
 #define BALEEN_RULE_ENTRY_ROW_H
 
 #include "state/entry_key.h"
-#include "state/scope.h"
+#include "state/rule_scopes.h"
 #include "state/sql.h"
 
 /* Columns that baleen_entry_row() reads. */
 #define BALEEN_RULE_ENTRY_COLUMNS                                                  \
 	"first, last, is_exception, origin, reason, added_ms, expires_ms, yields," \
-	" scope = (SELECT id FROM scope WHERE name = '" BALEEN_SCOPE_BANS "')"
+	" scope IN (SELECT id FROM scope WHERE name = '" BALEEN_SCOPE_BANS "'"     \
+	" OR name GLOB '" BALEEN_SCOPE_FLEET "*')"
 
-/* Rows of the scopes that a rule has (scope.h), and the first two values of a statement about them;
- * others follow.
+/* Rows of the scopes that a rule has (rule_scopes.h), and the first three values of a statement
+ * about them; others follow. No scope has an empty name.
  */
-#define BALEEN_TAKEN "scope IN (SELECT id FROM scope WHERE name IN (?1, ?2))"
-#define BALEEN_TAKEN_VALUES(TAKEN, ...)                                                     \
-	BALEEN_SQL_VALUES(baleen_sql_text((TAKEN).own.name), baleen_sql_text((TAKEN).bans), \
-			  ##__VA_ARGS__)
+#define BALEEN_TAKEN "scope IN (SELECT id FROM scope WHERE name IN (?1, ?2, ?3))"
+#define BALEEN_TAKEN_VALUES(TAKEN, ...)                                                          \
+	BALEEN_SQL_VALUES(baleen_sql_text((TAKEN).own.name), baleen_sql_text((TAKEN).bans.name), \
+			  baleen_sql_text((TAKEN).fleet.name), ##__VA_ARGS__)
 
 /**
  * baleen_entry_row() - read a row

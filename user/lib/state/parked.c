@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Entries whose rule is not there. */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "state/book.h"
 #include "state/journal.h"
 #include "state/parked.h"
+#include "state/rule_scopes.h"
 #include "state/rule_store_each.h"
 #include "state/sql.h"
 #include "util/array.h"
@@ -21,7 +23,7 @@ void baleen_scopes_free(struct baleen_scopes *scopes)
 
 const char *baleen_scopes_split(const struct baleen_scope *scope, char *device)
 {
-	const char *colon = strrchr(scope->name, ':');
+	const char *colon = baleen_scope_is_shared(scope->name) ? NULL : strrchr(scope->name, ':');
 
 	snprintf(device, BALEEN_POINT_BYTES, "%.*s", colon ? (int)(colon - scope->name) : 0,
 		 scope->name);
@@ -35,6 +37,15 @@ static int add(struct baleen_scopes *scopes, const struct baleen_scope *scope,
 		return baleen_no_memory(error);
 	scopes->scope[scopes->n++] = *scope;
 	return 0;
+}
+
+int baleen_scopes_add_taken(struct baleen_scopes *scopes, const struct baleen_stored_rule *rule)
+{
+	static const struct baleen_scope bans = { BALEEN_SCOPE_BANS };
+	const struct baleen_scope fleet = baleen_scope_of_fleet(&rule->fleet);
+	int err = rule->takes_bans ? add(scopes, &bans, NULL) : 0;
+
+	return !err && *fleet.name ? add(scopes, &fleet, NULL) : err;
 }
 
 /* @ended_ms: those with an entry that has ended by then alone; 0 for all */
@@ -74,6 +85,12 @@ int baleen_scopes_with_entries(const struct baleen_rule_store *book, struct bale
 	return find_scopes(book, 0, scopes, error);
 }
 
+int baleen_scopes_with_ended(const struct baleen_rule_store *book, u64 now_ms,
+			     struct baleen_scopes *scopes, struct baleen_error *error)
+{
+	return find_scopes(book, now_ms, scopes, error);
+}
+
 /* --- which have no rule ------------------------------------------------------ */
 
 /**
@@ -102,7 +119,7 @@ static bool has_rule(const struct baleen_scope *scope, const char *device,
 	const char *rule = baleen_scopes_split(scope, of);
 
 	if (!rule)
-		return !rules || baleen_rules_accept_bans(rules);
+		return !rules || baleen_rules_take(rules, scope->name);
 	return is_of_device(scope, device) &&
 	       (!rules || baleen_rule_store_find_rule(rules, rule) >= 0);
 }
@@ -126,24 +143,37 @@ static int look_at_device(struct baleen_rule_store_found *found, void *data)
 	return 0;
 }
 
+/**
+ * struct counting - rules that take a shared scope
+ * @scope: its name
+ * @n: how many
+ */
+struct counting {
+	const char *scope;
+	u64 n;
+};
+
 static int count_rules(struct baleen_rule_store_found *found, void *data)
 {
 	struct baleen_stored_rules rules;
-	u64 *n = data;
+	struct counting *counting = data;
 
 	if (found->err || baleen_rule_store_get_rules(&found->state, &rules, &found->error)) {
-		*n += 1;
+		counting->n++;
 		return 0;
 	}
 	for (u32 i = 0; i < rules.n_rules; i++)
-		*n += rules.rule[i].takes_bans;
+		counting->n += baleen_rule_takes(&rules.rule[i], counting->scope);
 	return 0;
 }
 
-int baleen_bans_count_rules(u64 *n, struct baleen_error *error)
+int baleen_scope_count_rules(const char *scope, u64 *n, struct baleen_error *error)
 {
-	*n = 0;
-	return baleen_rule_store_each(count_rules, n, error);
+	struct counting counting = { .scope = scope };
+	int err = baleen_rule_store_each(count_rules, &counting, error);
+
+	*n = counting.n;
+	return err;
 }
 
 static int find_parked(const struct baleen_rule_store *book, u64 ended_ms,
@@ -209,6 +239,10 @@ static int remove_key(struct baleen_rule_store *book, const struct baleen_scopes
 	for (size_t i = 0; i < parked->n && !err; i++) {
 		const char *rule = baleen_scopes_split(&parked->scope[i], book->scope);
 		u64 n = 0;
+
+		/* Bans of other hosts are theirs to take back. */
+		if (!rule && strcmp(parked->scope[i].name, BALEEN_SCOPE_BANS) != 0)
+			continue;
 
 		err = baleen_rule_entries_remove(book, rule, key->entry, *origin ? origin : NULL,
 						 &n, error);

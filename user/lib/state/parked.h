@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Parked entries: those of the book whose rule is not there, and bans while no rule takes any.
- * They are in force again with a rule of that name, or one that takes bans, unless somebody takes
- * them back before.
+ * Parked entries: those of the book whose rule is not there, or whose shared scope no rule takes.
+ * They are in force again with a rule of that name, or one that takes the scope, unless somebody
+ * takes them back before.
  */
 #ifndef BALEEN_PARKED_H
 #define BALEEN_PARKED_H
@@ -27,11 +27,20 @@ struct baleen_scopes {
 void baleen_scopes_free(struct baleen_scopes *scopes);
 
 /**
- * baleen_scopes_split() - the device and the rule of a scope
- * @scope: DEV:RULE, or BALEEN_SCOPE_BANS
- * @device: filled in, of BALEEN_POINT_BYTES; empty of bans
+ * baleen_scopes_add_taken() - add the shared scopes that a rule takes
+ * @scopes: added to
+ * @rule: the rule
  *
- * Return: the name of the rule, in @scope; NULL of bans.
+ * Return: 0 or -ENOMEM.
+ */
+int baleen_scopes_add_taken(struct baleen_scopes *scopes, const struct baleen_stored_rule *rule);
+
+/**
+ * baleen_scopes_split() - the device and the rule of a scope
+ * @scope: the scope
+ * @device: filled in, of BALEEN_POINT_BYTES; empty of a shared one
+ *
+ * Return: the name of the rule, in @scope; NULL of a shared one.
  */
 const char *baleen_scopes_split(const struct baleen_scope *scope, char *device);
 
@@ -47,15 +56,28 @@ int baleen_scopes_with_entries(const struct baleen_rule_store *book, struct bale
 			       struct baleen_error *error);
 
 /**
- * baleen_bans_count_rules() - how many rules take bans?
- * @n: filled in; one at least where a state cannot be read
+ * baleen_scopes_with_ended() - those that have an entry that has ended
+ * @book: of baleen_book_open()
+ * @now_ms: by then
+ * @scopes: filled in; free with baleen_scopes_free()
  * @error: filled in on failure
- *
- * Bans that none takes are parked.
  *
  * Return: 0 or a negative errno.
  */
-int baleen_bans_count_rules(u64 *n, struct baleen_error *error);
+int baleen_scopes_with_ended(const struct baleen_rule_store *book, u64 now_ms,
+			     struct baleen_scopes *scopes, struct baleen_error *error);
+
+/**
+ * baleen_scope_count_rules() - how many rules take a shared scope?
+ * @scope: its name
+ * @n: filled in; one at least where a state cannot be read
+ * @error: filled in on failure
+ *
+ * Entries that none takes are parked.
+ *
+ * Return: 0 or a negative errno.
+ */
+int baleen_scope_count_rules(const char *scope, u64 *n, struct baleen_error *error);
 
 /**
  * baleen_parked_open() - open the book at the entries of a rule that is not there

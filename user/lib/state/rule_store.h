@@ -249,14 +249,6 @@ bool baleen_rule_fleet_is_set(const char *name);
 const char *baleen_rule_fleet_refuse(const struct baleen_stored_rule *rule);
 
 /**
- * baleen_rules_accept_bans() - is there a rule that takes bans?
- * @rules: the rules of a device
- *
- * Return: true or false.
- */
-bool baleen_rules_accept_bans(const struct baleen_stored_rules *rules);
-
-/**
  * baleen_rule_store_guard_sessions() - which sessions are guarded?
  * @state: opened
  *

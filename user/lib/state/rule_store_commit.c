@@ -44,7 +44,7 @@ static void sweep(const struct baleen_rule_store *state)
 		closedir(directory);
 }
 
-/* What those left who were killed here. A ban writes no state, and need not look for it. */
+/* Remove leftovers of those who were killed here. A ban writes no state, and looks for none. */
 static void tidy(struct baleen_rule_store *state)
 {
 	if (state->is_tidy || state->is_new)

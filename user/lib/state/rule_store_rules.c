@@ -10,6 +10,7 @@
 #include "key/key_spec.h"
 #include "state/rule_store.h"
 #include "state/rule_store_schema.h"
+#include "state/rule_scopes.h"
 #include "state/sql.h"
 #include "xdp/limit_words.h"
 #include "xdp/qualifiers.h"
@@ -104,14 +105,12 @@ static int special_number(const struct baleen_stored_rule *rule)
 	"name, action, qualifiers, key_spec, kind, fpp, capacity, is_any, min_entries," \
 	"max_shrink, max_coverage, keep_special, guards_feeds"
 
-/* "SET SECONDS" */
 static bool read_fleet(sqlite3_stmt *row, int column, struct baleen_rule_fleet *fleet)
 {
 	char text[BALEEN_RULE_FLEET_TEXT];
-	int n = 0;
 
 	return baleen_sql_column(row, column, text, sizeof(text)) &&
-	       sscanf(text, "%31s %9u%n", fleet->set, &fleet->max_ttl_s, &n) == 2 && !text[n];
+	       baleen_rule_fleet_read(text, fleet);
 }
 
 static bool read_rule(sqlite3_stmt *row, struct baleen_stored_rule *rule)
@@ -309,19 +308,11 @@ static int check_rules(const struct baleen_stored_rules *rules, struct baleen_er
 	return err;
 }
 
-bool baleen_rules_accept_bans(const struct baleen_stored_rules *rules)
-{
-	for (u32 i = 0; i < rules->n_rules; i++)
-		if (rules->rule[i].takes_bans)
-			return true;
-	return false;
-}
-
 /* Written; a text of another release is read all the same. */
 static int check_limits(const struct baleen_rule_store *state,
 			const struct baleen_stored_rules *rules, struct baleen_error *error)
 {
-	for (u32 i = 0; i < rules->n_rules && !baleen_rules_accept_bans(rules); i++)
+	for (u32 i = 0; i < rules->n_rules && !baleen_rules_take(rules, BALEEN_SCOPE_BANS); i++)
 		if (rules->rule[i].rate_limit.rate)
 			return baleen_fail(error, EINVAL,
 					   "rule '%s': a limit bans, and no rule of %s takes bans: "

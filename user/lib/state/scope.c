@@ -1,17 +1,34 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The scopes of the book whose entries a rule has. */
+/* The names of scopes of the book. */
+#include <stdio.h>
+#include <string.h>
+
 #include "state/scope.h"
-#include "state/sql.h"
 
-int baleen_scopes_of_rule(const struct baleen_rule_store *state, const char *rule,
-			  struct baleen_scopes_taken *taken, struct baleen_error *error)
+struct baleen_scope baleen_scope_of(const struct baleen_rule_store *state, const char *rule)
 {
-	static const char sql[] = "SELECT 1 FROM text WHERE name = 'bans ' || ?";
-	int ret = rule && state->db ? baleen_sql_do(state, sql, NULL, error,
-						    BALEEN_SQL_VALUES(baleen_sql_text(rule))) :
-				      0;
+	struct baleen_scope scope;
 
-	*taken = (struct baleen_scopes_taken){ .own = baleen_scope_of(state, rule),
-					       .bans = ret > 0 ? BALEEN_SCOPE_BANS : NULL };
-	return ret < 0 ? ret : 0;
+	if (rule)
+		snprintf(scope.name, sizeof(scope.name), "%s:%s", state->scope, rule);
+	else
+		snprintf(scope.name, sizeof(scope.name), "%s",
+			 state->shared ? state->shared : BALEEN_SCOPE_BANS);
+	return scope;
+}
+
+bool baleen_scope_is_shared(const char *scope)
+{
+	return !strchr(scope, ':') ||
+	       !strncmp(scope, BALEEN_SCOPE_FLEET, sizeof(BALEEN_SCOPE_FLEET) - 1);
+}
+
+bool baleen_scope_is_called(const char *scope, const char *word)
+{
+	size_t length = strlen(word);
+
+	if (!strcmp(scope, BALEEN_SCOPE_BANS))
+		return !strcmp(word, BALEEN_SCOPE_BANS);
+	return baleen_scope_is_shared(scope) && !strncmp(scope + strlen("feed "), word, length) &&
+	       (!scope[strlen("feed ") + length] || scope[strlen("feed ") + length] == ' ');
 }

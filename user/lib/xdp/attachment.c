@@ -79,7 +79,7 @@ int baleen_attachment_find_link(const struct baleen_pins *pins,
 	return 0;
 }
 
-/* Of what goes out only our own program is found. */
+/* Only our own program is found there. */
 static int look_at_egress(const struct baleen_pins *pins,
 			  const struct baleen_attachment *attachment, char *device,
 			  struct baleen_program *program)

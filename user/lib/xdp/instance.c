@@ -49,7 +49,7 @@ int baleen_attach_status_find(const struct baleen_attachment *attachment,
 	if (err)
 		snprintf(device, BALEEN_POINT_BYTES, "%s", old_name);
 	*status = attach_status(attachment, !err, there->id);
-	/* Who asks about our own knows its name. */
+	/* The name of our own is known. */
 	if (there->id != attachment->program_id)
 		baleen_program_name(there);
 	return 0;
