@@ -23,15 +23,21 @@ static int start(void **state)
 	return err;
 }
 
+#define WHY "eth1:bad: it has no filter now"
+static u32 n_hold = 2;
+
 /* The one that receives answers as web1, whose key is that of ops. */
 static struct baleen_fleet_writer answer(bool takes_bans)
 {
 	const struct baleen_fleet_signer by = { .fleet = "example",
 						.keys = &ops,
 						.now_ms = fleet_now };
+	const struct baleen_fleet_live live = {
+		.taken = { .n_rules = takes_bans * 2, .n_hold = takes_bans * n_hold, .why = WHY },
+	};
 	struct baleen_fleet_writer writer;
 
-	OK(baleen_fleet_answer_make(&there, &question, takes_bans, "web1/operator", &by, &writer,
+	OK(baleen_fleet_answer_make(&there, &question, &live, "web1/operator", &by, &writer,
 				    &error));
 	return writer;
 }
@@ -65,12 +71,15 @@ static void test_states(void **state)
 	receives(batch(1), BALEEN_FLEET_APPLIED);
 	answers(true, BALEEN_FLEET_BANNED, PUBLISHER ": in force");
 	answers(false, BALEEN_FLEET_NO_RULE, PUBLISHER ": in force");
+	n_hold = 1;
+	answers(true, BALEEN_FLEET_NOT_HELD, PUBLISHER ": " WHY);
+	n_hold = 2;
 	receives(operator_asks(BALEEN_FLEET_SUSPEND, PUBLISHER), BALEEN_FLEET_APPLIED);
 	answers(true, BALEEN_FLEET_NOT_COUNTED, PUBLISHER ": its publisher is suspended");
 	fleet_now++;
 	receives(operator_asks(BALEEN_FLEET_RESUME, PUBLISHER), BALEEN_FLEET_APPLIED);
 	receives(operator_asks(BALEEN_FLEET_PARDON, "192.0.2.1"), BALEEN_FLEET_APPLIED);
-	/* The wider ban counts, but for this address. */
+	/* The wider ban counts, but for this address, which the rules let pass. */
 	answers(true, BALEEN_FLEET_BANNED, PUBLISHER ": in force");
 	fleet_now += 24 * HOUR;
 	answers(true, BALEEN_FLEET_NOT_COUNTED, PUBLISHER ": ended");

@@ -130,8 +130,6 @@ int local_pardon(struct fleet *fleet, struct baleen_error *error);
 int mirror_effects(struct fleet *fleet, const struct baleen_fleet_effect *effect, size_t n);
 /* Makes all rules what the store says. The same. */
 int mirror_all(struct fleet *fleet);
-/* Does any rule of this host take bans of the fleet? */
-bool mirror_takes_bans(void);
 /* Has another rule begun to take bans, or takes them otherwise, since this was asked last? */
 bool mirror_is_new(void);
 

@@ -41,6 +41,7 @@ static int answer(struct fleet *fleet, struct redis *redis,
 						    .now_ms = broker_ms(fleet) };
 	char publisher[BALEEN_FLEET_PUBLISHER_BYTES], name[ANSWERS_NAME];
 	struct baleen_fleet_writer writer = { 0 };
+	struct baleen_fleet_live live;
 	redisReply *reply = NULL;
 	int err;
 
@@ -49,8 +50,10 @@ static int answer(struct fleet *fleet, struct redis *redis,
 		return 0;
 	snprintf(publisher, sizeof(publisher), "%s/" OPERATOR, fleet->conf.host);
 	answers_name(&fleet->conf, question, name);
-	err = baleen_fleet_answer_make(&fleet->store, question, mirror_takes_bans(), publisher,
-				       &signer, &writer, error);
+	err = baleen_fleet_live_ask(question->set, &question->key, &live, error);
+	if (!err)
+		err = baleen_fleet_answer_make(&fleet->store, question, &live, publisher, &signer,
+					       &writer, error);
 	if (!err)
 		err = redis_call(redis, &reply, error, "HSET %s %s %b", name, fleet->conf.host,
 				 writer.bytes, writer.n_bytes);

@@ -29,6 +29,7 @@ static const char *word_of(int answer)
 		[BALEEN_FLEET_BANNED] = "in force",
 		[BALEEN_FLEET_NOT_COUNTED] = "does not count",
 		[BALEEN_FLEET_NO_RULE] = "no rule takes bans of the fleet",
+		[BALEEN_FLEET_NOT_HELD] = "not in force",
 	};
 
 	return answer < 0 ? "no answer" : words[answer];
@@ -43,7 +44,7 @@ static void take_answers(struct asked *asked, char *text)
 		size_t n = strcspn(line, " ");
 		unsigned long answer = line[n] ? strtoul(line + n, &end, 10) : ~0ul;
 
-		for (size_t i = 0; answer <= BALEEN_FLEET_NO_RULE && i < asked->policy.n_hosts;
+		for (size_t i = 0; answer <= BALEEN_FLEET_NOT_HELD && i < asked->policy.n_hosts;
 		     i++) {
 			const char *host = asked->policy.host[i].name;
 

@@ -43,27 +43,37 @@ static int look(const struct baleen_fleet_found *found, void *data)
 	return 0;
 }
 
-static void fill(const struct looking *looking, bool takes_bans,
+static u32 answer_of_counted(const struct looking *looking, const struct baleen_fleet_live *live)
+{
+	if (baleen_fleet_live_holds(live, looking->is_own))
+		return BALEEN_FLEET_BANNED;
+	return looking->is_own || live->taken.n_rules ? BALEEN_FLEET_NOT_HELD :
+							BALEEN_FLEET_NO_RULE;
+}
+
+static void fill(const struct looking *looking, const struct baleen_fleet_live *live,
 		 struct baleen_fleet_message *message)
 {
+	const char *why = looking->is_own ? live->own.why : live->taken.why;
 	char state[64];
 
 	if (!*looking->publisher) {
 		message->value = BALEEN_FLEET_NOT_BANNED;
 		return;
 	}
-	if (looking->counts)
-		message->value =
-			takes_bans || looking->is_own ? BALEEN_FLEET_BANNED : BALEEN_FLEET_NO_RULE;
-	else
-		message->value = BALEEN_FLEET_NOT_COUNTED;
-	snprintf(message->reason, sizeof(message->reason), "%s: %s", looking->publisher,
-		 baleen_fleet_state_text(looking->state, looking->hold, state, sizeof(state)));
+	message->value =
+		looking->counts ? answer_of_counted(looking, live) : BALEEN_FLEET_NOT_COUNTED;
+	snprintf(message->reason, sizeof(message->reason), "%s: %.150s", looking->publisher,
+		 message->value == BALEEN_FLEET_NOT_HELD ?
+			 why :
+			 baleen_fleet_state_text(looking->state, looking->hold, state,
+						 sizeof(state)));
 }
 
 int baleen_fleet_answer_make(const struct baleen_fleet_store *store,
-			     const struct baleen_fleet_message *question, bool takes_bans,
-			     const char *publisher, const struct baleen_fleet_signer *signer,
+			     const struct baleen_fleet_message *question,
+			     const struct baleen_fleet_live *live, const char *publisher,
+			     const struct baleen_fleet_signer *signer,
 			     struct baleen_fleet_writer *writer, struct baleen_error *error)
 {
 	struct baleen_fleet_message message = {
@@ -79,7 +89,7 @@ int baleen_fleet_answer_make(const struct baleen_fleet_store *store,
 		return err;
 	strcpy(message.publisher, publisher);
 	baleen_fleet_key_format(&question->key, message.subject);
-	fill(&looking, takes_bans, &message);
+	fill(&looking, live, &message);
 	return baleen_fleet_own_control(signer, &message, writer, error);
 }
 
@@ -94,7 +104,7 @@ bool baleen_fleet_answer_read(const struct baleen_fleet_policy *policy,
 	const u8 *key;
 
 	if (baleen_fleet_decode(bytes, n_bytes, &read, &why) || read.type != BALEEN_FLEET_CONTROL ||
-	    read.control != BALEEN_FLEET_ANSWER || read.value > BALEEN_FLEET_NO_RULE ||
+	    read.control != BALEEN_FLEET_ANSWER || read.value > BALEEN_FLEET_NOT_HELD ||
 	    strcmp(read.fleet, policy->fleet) ||
 	    read.about != baleen_get_le64(question->incarnation) ||
 	    strncmp(read.publisher, host, n_host) || read.publisher[n_host] != '/')

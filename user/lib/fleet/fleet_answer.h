@@ -10,6 +10,7 @@
 #ifndef BALEEN_FLEET_ANSWER_H
 #define BALEEN_FLEET_ANSWER_H
 
+#include "fleet/fleet_live.h"
 #include "fleet/fleet_own.h"
 #include "fleet/fleet_policy.h"
 
@@ -23,19 +24,22 @@
  * @BALEEN_FLEET_BANNED: a ban of it, or of a prefix that it is in, counts
  * @BALEEN_FLEET_NOT_COUNTED: it is banned, but no ban counts: the reason says why not
  * @BALEEN_FLEET_NO_RULE: a ban counts, and no rule of the host takes bans of the fleet
+ * @BALEEN_FLEET_NOT_HELD: a ban counts, and packets of the key, or of a part of it, pass all the
+ *                         same: the reason says why
  */
 enum baleen_fleet_answer {
 	BALEEN_FLEET_NOT_BANNED,
 	BALEEN_FLEET_BANNED,
 	BALEEN_FLEET_NOT_COUNTED,
 	BALEEN_FLEET_NO_RULE,
+	BALEEN_FLEET_NOT_HELD,
 };
 
 /**
  * baleen_fleet_answer_make() - answer a question
  * @store: opened
  * @question: decoded; who asked may
- * @takes_bans: a rule of this host takes bans of the fleet
+ * @live: how the key fares in the rules of this host
  * @publisher: HOST/ORIGIN that answers
  * @signer: who signs
  * @writer: the answer, to be freed by the caller; untouched on failure
@@ -44,8 +48,9 @@ enum baleen_fleet_answer {
  * Return: 0 or a negative errno.
  */
 int baleen_fleet_answer_make(const struct baleen_fleet_store *store,
-			     const struct baleen_fleet_message *question, bool takes_bans,
-			     const char *publisher, const struct baleen_fleet_signer *signer,
+			     const struct baleen_fleet_message *question,
+			     const struct baleen_fleet_live *live, const char *publisher,
+			     const struct baleen_fleet_signer *signer,
 			     struct baleen_fleet_writer *writer, struct baleen_error *error);
 
 /**
