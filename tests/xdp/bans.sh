@@ -162,6 +162,13 @@ rmdir "$STATE_C/feeds"
 mv "$TMP/feeds" "$STATE_C/feeds"
 check "when it can" baleen add veth-c:list 192.0.2.51
 is "R5: it follows" "$(dropped 192.0.2.{200,51})" DP-DD
+sqlite3 "$STATE_C/state.db" "INSERT OR REPLACE INTO text VALUES ('host', 'no address')"
+check_status "R5: one cannot say what it protects" 5 baleen ban 192.0.2.53
+is "R5: it is named, and as it was, the other has it" \
+	"$(grep -c '^baleen: veth-c: is behind: ' "$TMP/err") $(dropped 192.0.2.53)" "1 D-P"
+sqlite3 "$STATE_C/state.db" "DELETE FROM text WHERE name = 'host'"
+check "when it can" baleen add veth-c:list 192.0.2.54
+is "R5: it follows" "$(dropped 192.0.2.53)" D-D
 sqlite3 "$(book_of "$B")" "CREATE TRIGGER no BEFORE INSERT ON single BEGIN SELECT RAISE(ABORT, 'no'); END;"
 check_status "the book takes nothing" 1 baleen ban 192.0.2.52
 is "nobody has it" "$(dropped 192.0.2.52)" P-P

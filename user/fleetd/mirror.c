@@ -99,15 +99,6 @@ static int find_taken(struct taken *taken)
 	return err;
 }
 
-bool mirror_takes_bans(void)
-{
-	struct taken taken = { .error = NULL };
-
-	find_taken(&taken);
-	free(taken.fleet);
-	return taken.n;
-}
-
 bool mirror_is_new(void)
 {
 	static struct taken known;
@@ -188,10 +179,11 @@ static int add_effect(struct changes *changes, const struct baleen_fleet_effect 
 }
 
 /* Nobody can have banned here, from elsewhere, who is protected. */
-static void tell_refused(const struct changes *changes)
+static void tell_refused(const struct changes *changes, const struct baleen_bans *bans,
+			 const struct baleen_ban_rule *refused)
 {
 	const struct baleen_rule_entry_change *first = NULL;
-	char why[BALEEN_GATE_TEXT];
+	char why[BALEEN_GATE_TEXT], by[BALEEN_SCOPE_BYTES] = "";
 	u64 n = 0;
 
 	for (size_t i = 0; i < changes->n; i++) {
@@ -200,10 +192,13 @@ static void tell_refused(const struct changes *changes)
 		first = first ? first : &changes->change[i];
 		n++;
 	}
+	if (refused)
+		snprintf(by, sizeof(by), "%s:%s: ", bans->device[refused->device].name,
+			 refused->rule.name);
 	if (first)
-		say(changes->fleet, LOG_WARNING, "%s: %s of %s is not banned here: %s%s",
+		say(changes->fleet, LOG_WARNING, "%s: %s of %s is not banned here: %s%s%s",
 		    changes->scope.name, baleen_entry_key_text(&first->entry.key).text,
-		    first->entry.origin + strlen(ORIGIN),
+		    first->entry.origin + strlen(ORIGIN), by,
 		    baleen_gate_text(first->answer, &first->protected, why),
 		    n > 1 ? ", nor are others" : "");
 }
@@ -224,6 +219,7 @@ static int put(struct changes *changes, struct baleen_error *error)
 				      .only_bans = true,
 				      .atomic = changes->is_whole && changes->n >= IN_ONE_STEP,
 				      .asker = BALEEN_ASKER_FLEET };
+	const struct baleen_ban_rule *refused;
 	struct baleen_bans bans;
 	int err;
 
@@ -231,14 +227,13 @@ static int put(struct changes *changes, struct baleen_error *error)
 		return 0;
 	err = baleen_bans_open(&bans, changes->scope.name, error);
 	if (!err)
-		err = baleen_bans_put(&bans, &batch, WAIT_MS, NULL, error);
+		err = baleen_bans_put(&bans, &batch, WAIT_MS, &refused, error);
 	if (!err) {
-		tell_refused(changes);
+		tell_refused(changes, &bans, refused);
 		tell_behind(changes, &bans);
 	}
 	baleen_bans_close(&bans);
-	/* The rule was taken away meanwhile. */
-	return err == -ENOENT ? 0 : err;
+	return err;
 }
 
 /* --- what a scope should have --------------------------------------------------------- */
@@ -374,39 +369,49 @@ static bool is_taken(const struct taken *taken, const char *scope)
 	return false;
 }
 
+/* Behind the lock of the book: a rule that is committed from here on follows when we are done.
+ *
+ * Return: 1 when it had rows; 0; a negative errno.
+ */
 static int forget_scope(struct baleen_rule_store *book, const char *scope,
 			struct baleen_error *error)
 {
+	u64 n_takers, n = 0;
 	int err = baleen_book_begin(book, error);
-	u64 n;
 
 	if (err)
 		return err;
 	book->shared = scope;
-	err = baleen_rule_entries_flush(book, NULL, NULL, &n, error);
-	return baleen_book_end(book, err, error);
+	err = baleen_scope_count_rules(scope, &n_takers, error);
+	if (!err && !n_takers)
+		err = baleen_rule_entries_flush(book, NULL, NULL, &n, error);
+	err = baleen_book_end(book, err, error);
+	return err ? err : n > 0;
 }
 
-/* The store has them still. */
+/* The store has them still. Return: 1 when some are forgotten; 0; a negative errno. */
 static int forget_others(const struct taken *taken, struct baleen_error *error)
 {
 	struct baleen_scopes scopes = { 0 };
 	struct baleen_rule_store book;
-	int err = baleen_book_open(&book, error);
+	int ret = baleen_book_open(&book, error);
+	bool is_any = false;
 
-	if (err)
-		return err;
-	err = baleen_scopes_with_entries(&book, &scopes, error);
-	for (size_t i = 0; i < scopes.n && !err; i++) {
+	if (ret)
+		return ret;
+	ret = baleen_scopes_with_entries(&book, &scopes, error);
+	for (size_t i = 0; i < scopes.n && ret >= 0; i++) {
 		const char *scope = scopes.scope[i].name;
 
-		if (baleen_scope_is_shared(scope) && strcmp(scope, BALEEN_SCOPE_BANS) != 0 &&
-		    !is_taken(taken, scope))
-			err = forget_scope(&book, scope, error);
+		if (!baleen_scope_is_shared(scope) || !strcmp(scope, BALEEN_SCOPE_BANS) ||
+		    is_taken(taken, scope))
+			continue;
+		ret = forget_scope(&book, scope, error);
+		is_any |= ret > 0;
 	}
 	baleen_scopes_free(&scopes);
 	baleen_book_close(&book);
-	return err;
+	return ret < 0 ? ret : is_any;
 }
 
 /* --- all ---------------------------------------------------------------------------------- */
@@ -443,22 +448,31 @@ static int change_scope(const struct pass *pass, const struct baleen_rule_fleet 
 	return err;
 }
 
+/* One scope that fails keeps nothing from the others. */
 static int change_all(const struct pass *pass)
 {
 	struct baleen_error error = { "" };
 	struct taken taken = { .error = &error };
-	int err;
+	int first, ret = 0;
 
 	baleen_bans_end_if_due();
-	err = find_taken(&taken);
-	if (!err && !pass->effect && !taken.is_partial)
-		err = forget_others(&taken, &error);
-	for (size_t i = 0; i < taken.n && !err; i++)
-		err = change_scope(pass, &taken.fleet[i], &error);
-	if (err)
+	first = find_taken(&taken);
+	if (!first && !pass->effect && !taken.is_partial)
+		ret = forget_others(&taken, &error);
+	if (first || ret < 0)
 		say(pass->fleet, LOG_ERR, "%s", error.text);
+	for (size_t i = 0; i < taken.n; i++) {
+		int err = change_scope(pass, &taken.fleet[i], &error);
+
+		if (err)
+			say(pass->fleet, LOG_ERR, "%s", error.text);
+		first = first ? first : err;
+	}
 	free(taken.fleet);
-	return err;
+	/* A rule may have come, and gone, and come again: soon it is looked at once more. */
+	if (ret > 0)
+		ret = -EAGAIN;
+	return first ? first : ret;
 }
 
 int mirror_effects(struct fleet *fleet, const struct baleen_fleet_effect *effect, size_t n)

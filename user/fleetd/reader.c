@@ -26,7 +26,7 @@
 #define SHORT_BLOCK_MS 20
 /* Rules are compared with the store so often, since what is protected changes. */
 #define MIRROR_MS 60000
-/* After a device, or the disk, did not take it. */
+/* After the book did not take it. */
 #define AGAIN_MS 1000
 /* How long batches take is noted so often. */
 #define LAG_MS 1000

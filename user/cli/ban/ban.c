@@ -8,6 +8,7 @@
 #include "cli/ban/ban.h"
 #include "cli/open/guard.h"
 #include "cli/open/session.h"
+#include "fleet/fleet_entry.h"
 #include "list/list_entry.h"
 #include "ops/build.h"
 #include "util/duration.h"
@@ -189,6 +190,19 @@ static int complain_there(const struct entry_change *change, const struct search
 		search->entry->origin);
 }
 
+/* A pardon is of the set that bans go to, and is an exception itself. */
+static int complain_of_fleet(const struct entry_change *change,
+			     const struct baleen_stored_rule *rule, const struct search *search)
+{
+	const struct baleen_entry_text key = baleen_entry_key_text(&search->entry->key);
+
+	if (search->entry->is_exception || strcmp(rule->fleet.set, BALEEN_FLEET_SET) != 0)
+		return complain("%s: %s%s is of a fleet, not of this host", change->target,
+				search->entry->is_exception ? "!" : "", key.text);
+	return complain("%s: %s is a ban of a fleet: 'baleen fleet pardon %s' takes it back",
+			change->target, key.text, key.text);
+}
+
 static int complain_absent(const struct entry_change *change, const struct baleen_rule_store *state,
 			   const struct baleen_stored_rule *rule, const struct search *search)
 {
@@ -197,11 +211,8 @@ static int complain_absent(const struct entry_change *change, const struct balee
 				"takes it back",
 				change->target, baleen_entry_key_text(&search->entry->key).text,
 				baleen_entry_key_text(&search->entry->key).text);
-	if (search->is_of_fleet)
-		return complain(
-			"%s: %s is a ban of a fleet: 'baleen fleet pardon %s' takes it back",
-			change->target, baleen_entry_key_text(&search->entry->key).text,
-			baleen_entry_key_text(&search->entry->key).text);
+	if (search->is_of_fleet && !*search->elsewhere)
+		return complain_of_fleet(change, rule, search);
 	complain("%s: no entry %s of origin '%s': nothing changed (--exist does not mind)",
 		 change->target, baleen_entry_key_text(&search->entry->key).text,
 		 search->entry->origin);

@@ -301,18 +301,27 @@ static u64 count_taken(const struct export *export, const struct baleen_scope *s
 static int export_beside(struct export *export, const struct baleen_scope *scope)
 {
 	struct baleen_error error;
-	u64 n_takers = 0;
+	u64 n_takers = 0, n_droppers = 0;
 
 	if (is_mixed(export) && baleen_scope_count_rules(scope->name, &n_takers, &error))
 		return complain("%s", error.text);
 	if (is_mixed(export) && n_takers && count_taken(export, scope) == n_takers)
 		return 0;
+	if (is_mixed(export) && n_takers &&
+	    baleen_scope_count_droppers(scope->name, &n_droppers, &error))
+		return complain("%s", error.text);
+	if (is_mixed(export) && n_takers && !n_droppers) {
+		complain("warning: no rule that takes '%s' drops: it is left out: --format json "
+			 "has it",
+			 scope->name);
+		return 0;
+	}
 	if (take_shared(export, scope))
 		return EXIT_FAILED;
 	if (is_mixed(export) && !n_takers && export->n)
 		complain(
-			"warning: no rule takes bans: the %llu parked %s taken for bans all the same",
-			(unsigned long long)export->n,
+			"warning: no rule takes '%s': the %llu parked %s taken for bans all the same",
+			scope->name, (unsigned long long)export->n,
 			baleen_plural(export->n, "one is", "ones are"));
 	return 0;
 }
@@ -424,7 +433,7 @@ const struct command export_command = {
 	.help = "Prints the single entries of a rule, bans among them if it takes some; the bans of all\n"
 		"rules; those of a fleet; or all of this network namespace, for another host or another\n"
 		"program; parked ones, too. JSON lines have key, origin, reason, since and end, and of all\n"
-		"the rule of each, or bans. text, ipset and nft make one list or\n"
+		"the rule of each, bans, or feed fleet:SET. text, ipset and nft make one list or\n"
 		"set of all rules that drop; ipset and nft get what is left of each time, and reasons as\n"
 		"comments. What lists hold is for 'baleen dump'.\n",
 	.options = options,

@@ -40,15 +40,22 @@ static int report(const struct flush *flush, const struct baleen_batch *batch)
 	return finish_output(EXIT_DONE);
 }
 
-static void tell_of_bans(const struct baleen_rule_store *state, const char *origin)
+static void tell_of_bans(const struct baleen_rule_store *state,
+			 const struct baleen_stored_rule *rule, const char *origin)
 {
-	u64 n_bans = baleen_rule_entries_count(state, NULL, origin);
+	const struct baleen_rule_store own = baleen_book_of(state);
+	u64 n_bans = rule->takes_bans ? baleen_rule_entries_count(state, NULL, origin) : 0;
+	u64 n_of_fleet = baleen_rule_entries_count(state, rule->name, origin) -
+			 baleen_rule_entries_count(&own, rule->name, origin) - n_bans;
 	char n[NUMBER_TEXT];
 
 	if (n_bans)
 		complain("%s %s of all rules stay%s: 'baleen flush bans' deletes them",
 			 format_count(n_bans, n), baleen_plural(n_bans, "ban", "bans"),
 			 n_bans == 1 ? "s" : "");
+	if (n_of_fleet)
+		complain("%s %s of a fleet stay%s", format_count(n_of_fleet, n),
+			 baleen_plural(n_of_fleet, "ban", "bans"), n_of_fleet == 1 ? "s" : "");
 }
 
 static int flush_rule(const struct flush *flush, const char *device,
@@ -67,8 +74,8 @@ static int flush_rule(const struct flush *flush, const char *device,
 		err = complain("%s", error.text);
 	else
 		err = report(flush, &batch);
-	if (!err && found->takes_bans)
-		tell_of_bans(&session.deploy.state, origin);
+	if (!err)
+		tell_of_bans(&session.deploy.state, found, origin);
 	if (!err)
 		err = session_kept(&session.deploy.state);
 	baleen_device_session_close(&session);

@@ -46,6 +46,13 @@ static void look_up(struct import_rules *rules, struct import_rule *rule, const 
 		baleen_fail(&rule->missing, ENOENT, "there is no such rule");
 }
 
+/* These come from the fleet. */
+static bool is_of_fleet(const char *target)
+{
+	return baleen_scope_is_shared(target) && strchr(target, ':') &&
+	       strlen(target) < BALEEN_SCOPE_BYTES;
+}
+
 int import_rules_find(struct import_rules *rules, const char *target, struct import_rule **rule)
 {
 	char device[BALEEN_POINT_BYTES];
@@ -57,7 +64,7 @@ int import_rules_find(struct import_rules *rules, const char *target, struct imp
 		if (!strcmp((*rule)->target.name, target))
 			return 0;
 	}
-	if (!strcmp(target, BALEEN_SCOPE_BANS)) {
+	if (!strcmp(target, BALEEN_SCOPE_BANS) || is_of_fleet(target)) {
 		*rule = import_rules_add(rules, target, BALEEN_KEY_SRC);
 		return *rule ? 0 : -ENOMEM;
 	}
@@ -210,6 +217,16 @@ static int report_bans(const struct import_rule *rule, const struct import_way *
 	return session_warn_behind(bans) && err != EXIT_FAILED ? EXIT_BEHIND : err;
 }
 
+/* Unless they were given another origin, none is left. */
+static int put_of_fleet(struct import_rule *rule, const struct import_way *way)
+{
+	if (!rule->entries.n)
+		return report(rule, way, 0);
+	baleen_fail(&rule->missing, EPERM, "what a fleet has banned comes from the fleet");
+	rule->n_missing = rule->entries.n;
+	return report_missing(rule, way);
+}
+
 static int put_bans(struct import_rule *rule, const struct import_way *way)
 {
 	struct baleen_batch batch = make_batch(rule, way);
@@ -262,9 +279,10 @@ int import_rules_put(struct import_rules *rules, const struct import_way *way)
 	for (size_t i = 0; i < rules->n; i++) {
 		struct import_rule *rule = &rules->rule[i];
 		bool is_bans = !strcmp(rule->target.name, BALEEN_SCOPE_BANS);
-		int err = *rule->missing.text ? report_missing(rule, way) :
-			  is_bans	      ? put_bans(rule, way) :
-						put_rule(rule, way);
+		int err = *rule->missing.text		 ? report_missing(rule, way) :
+			  is_bans			 ? put_bans(rule, way) :
+			  is_of_fleet(rule->target.name) ? put_of_fleet(rule, way) :
+							   put_rule(rule, way);
 
 		/* 1 goes before all others, then 5, then 4. */
 		if (err == EXIT_FAILED || (err > code && code != EXIT_FAILED))

@@ -292,8 +292,7 @@ int baleen_bans_mark(struct baleen_bans *bans, struct baleen_error *error)
 
 /* --- those that were not held --------------------------------------------------- */
 
-/* Others may go on with it. */
-static void stop_holding(const struct baleen_bans *bans, struct baleen_ban_device *device)
+void baleen_bans_stop_holding(const struct baleen_bans *bans, struct baleen_ban_device *device)
 {
 	bool is_kept = device->deploy.state.is_kept;
 
@@ -313,7 +312,7 @@ static void catch_up(struct baleen_bans *bans, struct baleen_ban_device *device,
 		hold(bans, device, left_of(deadline_ms));
 	device->is_behind = !device->is_held && !device->is_gone;
 	if (device->is_held)
-		stop_holding(bans, device);
+		baleen_bans_stop_holding(bans, device);
 }
 
 static bool is_late(const struct baleen_ban_device *device)
@@ -349,7 +348,7 @@ void baleen_bans_catch_up(struct baleen_bans *bans, u64 timeout_ms)
 
 		device->is_late = is_late(device);
 		if (device->is_held)
-			stop_holding(bans, device);
+			baleen_bans_stop_holding(bans, device);
 	}
 	for (u32 i = 0; i < bans->n_devices; i++)
 		if (bans->device[i].is_late)
@@ -384,10 +383,14 @@ int baleen_bans_expire(u64 timeout_ms, struct baleen_error *error)
 	if (next_ms && next_ms <= now_ms)
 		err = baleen_scopes_with_ended(&book, now_ms, &scopes, error);
 	baleen_book_close(&book);
-	for (size_t i = 0; i < scopes.n && !err; i++)
-		if (baleen_scope_is_shared(scopes.scope[i].name))
-			err = expire_scope(scopes.scope[i].name, timeout_ms,
-					   error ? error : &ignored);
+	for (size_t i = 0; i < scopes.n; i++) {
+		int one = baleen_scope_is_shared(scopes.scope[i].name) ?
+				  expire_scope(scopes.scope[i].name, timeout_ms,
+					       error ? error : &ignored) :
+				  0;
+
+		err = err ? err : one;
+	}
 	baleen_scopes_free(&scopes);
 	return err;
 }

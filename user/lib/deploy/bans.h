@@ -150,6 +150,13 @@ int baleen_bans_put(struct baleen_bans *bans, struct baleen_batch *batch, u64 ti
 int baleen_bans_mark(struct baleen_bans *bans, struct baleen_error *error);
 
 /**
+ * baleen_bans_stop_holding() - let others go on with a device
+ * @bans: opened
+ * @device: one of its devices, which is looked at still
+ */
+void baleen_bans_stop_holding(const struct baleen_bans *bans, struct baleen_ban_device *device);
+
+/**
  * baleen_bans_catch_up() - let the devices follow that were not held
  * @bans: with what they are to follow on the disk, and marks on them
  * @timeout_ms: how long to wait for others, for all of them together

@@ -41,9 +41,38 @@ struct work {
 	struct baleen_error *error;
 };
 
+/* How many rules have their say. */
+static size_t count_in(const struct work *work)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < work->bans->n_rules; i++)
+		n += !work->rule[i].is_out;
+	return n;
+}
+
 static struct baleen_ban_device *device_of(const struct work *work, size_t rule)
 {
 	return &work->bans->device[work->bans->rule[rule].device];
+}
+
+/* A device whose rules cannot be asked keeps the filter that it has, and no ban from the others. */
+static int leave_out(struct work *work, size_t rule, int err)
+{
+	struct baleen_ban_device *device = device_of(work, rule);
+
+	if (!err || err == -ENOMEM)
+		return err;
+	device->why = *work->error;
+	for (size_t i = 0; i < work->bans->n_rules; i++)
+		if (device_of(work, i) == device) {
+			baleen_batch_rule_end(&work->rule[i]);
+			work->rule[i] = (struct baleen_batch_rule){ .is_out = true };
+		}
+	if (!count_in(work))
+		return err;
+	baleen_bans_stop_holding(work->bans, device);
+	return 0;
 }
 
 /* --- the door ------------------------------------------------------------------- */
@@ -53,9 +82,10 @@ static int refuse(struct work *work, struct baleen_rule_entry_change *change)
 	char why[BALEEN_GATE_TEXT];
 
 	change->result = -EPERM;
+	if (!work->refused)
+		work->refused = &work->bans->rule[work->asked];
 	if (!work->batch->is_whole)
 		return 0;
-	work->refused = &work->bans->rule[work->asked];
 	return baleen_fail(work->error, EPERM, "%s: %s",
 			   baleen_entry_key_text(&change->entry.key).text,
 			   baleen_gate_text(change->answer, &change->protected, why));
@@ -89,7 +119,7 @@ static void settle_answers(struct work *work)
 	for (size_t i = 0; i < work->batch->n; i++) {
 		struct baleen_rule_entry_change *change = &work->batch->change[i];
 
-		if (work->n_protected[i] == work->bans->n_rules)
+		if (work->n_protected[i] == count_in(work))
 			change->result = -EPERM;
 		else if (work->n_protected[i] && change->result != -EPERM)
 			change->answer = BALEEN_GATE_NARROWED;
@@ -108,6 +138,8 @@ static int start_rules(struct work *work)
 	for (size_t i = 0; i < bans->n_rules && !err; i++) {
 		struct baleen_ban_device *device = device_of(work, i);
 
+		if (work->rule[i].is_out)
+			continue;
 		work->one[i] = *work->batch;
 		work->one[i].rule = bans->rule[i].rule.name;
 		work->one[i].host = &bans->host;
@@ -116,7 +148,8 @@ static int start_rules(struct work *work)
 		work->rule[i].is_read_only = !device->is_held;
 		work->rule[i].rows.deploy = &device->deploy;
 		work->rule[i].rows.error = work->error;
-		err = baleen_batch_rule_start(&work->rule[i], bans->rule[i].rule.name);
+		err = leave_out(work, i,
+				baleen_batch_rule_start(&work->rule[i], bans->rule[i].rule.name));
 	}
 	return err;
 }
@@ -126,12 +159,18 @@ static int ask_all(struct work *work)
 	size_t n = work->bans->n_rules;
 	int err = 0;
 
-	for (work->asked = 0; work->asked < n && !err; work->asked++)
+	for (work->asked = 0; work->asked < n && !err; work->asked++) {
+		if (work->rule[work->asked].is_out)
+			continue;
 		err = baleen_batch_rule_ask(&work->rule[work->asked], note_answer, work);
+		if (!work->refused || !work->batch->is_whole)
+			err = leave_out(work, work->asked, err);
+	}
 	if (!err)
 		settle_answers(work);
 	for (size_t i = 0; i < n && !err; i++)
-		err = baleen_batch_rule_protect(&work->rule[i]);
+		if (!work->rule[i].is_out)
+			err = leave_out(work, i, baleen_batch_rule_protect(&work->rule[i]));
 	return err;
 }
 
@@ -144,7 +183,8 @@ static int touch(struct work *work, const struct baleen_rule_entry *entry, bool 
 
 	work->is_changed = true;
 	for (size_t i = 0; i < work->bans->n_rules && !err; i++)
-		err = baleen_deploy_rows_touch(&work->rule[i].rows, entry, is_put, is_new);
+		if (!work->rule[i].is_out)
+			err = baleen_deploy_rows_touch(&work->rule[i].rows, entry, is_put, is_new);
 	return err;
 }
 
@@ -154,6 +194,8 @@ static int find_room(struct work *work, const struct baleen_rule_entry *entry, b
 
 	*has_room = true;
 	for (work->asked = 0; work->asked < work->bans->n_rules; work->asked++) {
+		if (work->rule[work->asked].is_out)
+			continue;
 		err = baleen_gate_has_room(&work->rule[work->asked].gate, entry, has_room);
 		if (err || !*has_room)
 			break;
@@ -208,7 +250,7 @@ static int remove_row(struct work *work, const struct baleen_rule_entry *entry, 
 	for (size_t i = 0; i < work->bans->n_rules && !err; i++) {
 		u64 n_own = 0;
 
-		if (also_own)
+		if (also_own && !work->rule[i].is_out)
 			err = baleen_deploy_rows_remove(&work->rule[i].rows, entry, &n_own);
 		work->rule[i].gate.n_entries -= (is_replaced(work, origin) ? 0 : n_bans) + n_own;
 		work->is_changed |= n_own;
@@ -313,7 +355,8 @@ static int change_book(struct work *work)
 		err = baleen_batch_leftovers(work->batch, &work->bans->book, NULL, remove_leftover,
 					     work, work->error);
 	for (size_t i = 0; i < work->bans->n_rules && !err; i++)
-		err = baleen_batch_rule_widen(&work->rule[i]);
+		if (!work->rule[i].is_out)
+			err = baleen_batch_rule_widen(&work->rule[i]);
 	return err;
 }
 
@@ -405,9 +448,13 @@ static int run_batch(struct baleen_bans *bans, struct baleen_batch *batch, bool 
 
 	for (size_t i = 0; i < bans->n_rules; i++)
 		bans->rule[i].in_place = true;
+	/* A rule that comes later asks nobody: bans of other hosts yield there, too. */
 	for (size_t i = 0; i < batch->n; i++)
 		if (batch->change[i].op == BALEEN_RULE_ENTRY_PUT)
-			batch->change[i].entry.yields = 0;
+			batch->change[i].entry.yields =
+				batch->asker == BALEEN_ASKER_FLEET ?
+					BALEEN_YIELDS_HOST | BALEEN_YIELDS_PEERS :
+					0;
 	baleen_batch_begin(batch);
 	err = work.one && work.rule && work.n_protected ? run(&work) : baleen_no_memory(error);
 	if (work.rule)

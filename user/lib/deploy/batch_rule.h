@@ -17,6 +17,7 @@
  * @rows: what the batch does to rows
  * @batch: what to do
  * @of_bans: its entries are bans of all rules
+ * @is_out: it cannot be asked, and has no part in the batch
  * @is_read_only: the device is held by another, and nothing can be written down of it
  * @gate: the door to the rule
  * @prefix_gate: the same for prefixes that nobody asked for
@@ -33,6 +34,7 @@ struct baleen_batch_rule {
 	struct baleen_deploy_rows rows;
 	struct baleen_batch *batch;
 	bool of_bans;
+	bool is_out;
 	bool is_read_only;
 	struct baleen_gate gate;
 	struct baleen_gate prefix_gate;

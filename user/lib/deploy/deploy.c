@@ -258,6 +258,9 @@ int baleen_deploy_put(struct baleen_deploy *deploy, const struct baleen_deploy_p
 
 	if (!putting.was_attached)
 		baleen_book_follow_boot(&deploy->state);
+	/* Where that fails they come from the fleet. */
+	for (u32 i = 0; i < plan->rules.n_rules; i++)
+		baleen_rule_entries_seed(&deploy->state, &plan->rules.rule[i].fleet, NULL);
 	version = baleen_book_version(&deploy->state);
 	err = baleen_deploy_prepare(deploy, &step, error);
 	if (!err && check)

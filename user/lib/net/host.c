@@ -54,6 +54,8 @@ int baleen_host_survey(struct baleen_host *host, int ifindex, struct baleen_erro
 	if (!host->is_surveyed)
 		err = baleen_host_survey_all(&host->all, &host->links, error);
 	host->is_surveyed |= !err;
+	if (!err && !baleen_links_find(&host->links, real))
+		err = baleen_fail(error, ENODEV, "device %d is not there any more", real);
 	if (!err)
 		err = baleen_upper_devices_find(&host->links, real, &devices, error);
 	if (err)

@@ -6,9 +6,10 @@
  *      /var/lib/baleen/book-of-the-host/book.db
  *      /var/lib/baleen/network-namespaces/NAME/book-of-the-host/book.db
  *
- * An entry is of a scope, DEV:RULE, and not of a state: it stays when its rule goes, is parked
- * then, and is in force again with a rule of that name. It goes when somebody takes it back, or
- * at its end. Each state sees the book as if it were part of it, by entries.h.
+ * An entry is of a scope (scope.h), DEV:RULE or a shared one, and not of a state: it stays when its
+ * rule goes, is parked then, and is in force again with a rule of that name, or one that takes the
+ * scope. It goes when somebody takes it back, or at its end; bans of a fleet go where none takes
+ * them. Each state sees the book as if it were part of it, by entries.h.
  *
  * One writer at a time: the lock of the directory, which is held for a transaction, comes after
  * those of a device.

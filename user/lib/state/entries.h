@@ -314,6 +314,21 @@ int baleen_rule_entries_origins(const struct baleen_rule_store *state, const cha
 				struct baleen_error *error);
 
 /**
+ * baleen_rule_entries_seed() - let bans of a fleet hold where they are kept for another time
+ * @state: opened for writing, without a transaction of the book
+ * @fleet: which a rule is about to take
+ * @error: filled in on failure
+ *
+ * Another longest time is another scope. Where that has nothing, it begins with what there is of the
+ * set, which ends no later than it may: otherwise all of it would pass until somebody has asked the
+ * fleet again.
+ *
+ * Return: 0 or a negative errno.
+ */
+int baleen_rule_entries_seed(const struct baleen_rule_store *state,
+			     const struct baleen_rule_fleet *fleet, struct baleen_error *error);
+
+/**
  * baleen_rule_entries_follow() - give the entries of a device the name that it has now
  * @state: opened for writing, without a transaction
  * @error: filled in on failure; until another writer has done it they are found by the old one

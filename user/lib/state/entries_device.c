@@ -7,7 +7,7 @@
 #include "state/entries.h"
 #include "state/journal.h"
 #include "state/rule_store_commit.h"
-#include "state/scope.h"
+#include "state/rule_scopes.h"
 #include "state/sql.h"
 
 /* The scopes of a device: a ';' follows the ':' behind its name. */
@@ -76,6 +76,81 @@ u64 baleen_bans_next_expiry(const struct baleen_rule_store *state)
 	if (!baleen_book_read(state, NULL))
 		baleen_sql_do(state->book, sql, &next_ms, NULL, NULL, 0);
 	return next_ms;
+}
+
+/* --- of a fleet that is taken otherwise --- */
+
+/* Return: 1 when another scope of the set has entries; 0; a negative errno. */
+static int find_other(const struct baleen_rule_store *state, const struct baleen_rule_fleet *fleet,
+		      struct baleen_scope *other, struct baleen_error *error)
+{
+	static const char sql[] =
+		"SELECT name FROM scope AS s WHERE (name = ?1 OR name GLOB ?1 || ' *') AND EXISTS"
+		" (SELECT 1 FROM single WHERE single.scope = s.id) ORDER BY name LIMIT 1";
+	struct baleen_rule_fleet without = *fleet;
+	struct baleen_scope scope;
+	struct baleen_sql_rows rows;
+
+	without.max_ttl_s = 0;
+	scope = baleen_scope_of_fleet(&without);
+	rows = baleen_sql_ask(state->book, sql, error,
+			      BALEEN_SQL_VALUES(baleen_sql_text(scope.name)));
+	other->name[0] = '\0';
+	if (baleen_sql_next(&rows) &&
+	    !baleen_sql_column(rows.row, 0, other->name, sizeof(other->name)))
+		rows.ret = baleen_sql_damaged(state->book, "a scope that cannot be", error);
+	return baleen_sql_end(&rows) ?: *other->name != 0;
+}
+
+static int copy_scope(const struct baleen_rule_store *state, const char *from, const char *to,
+		      u64 max_ttl_ms, struct baleen_error *error)
+{
+	static const char make[] = "INSERT OR IGNORE INTO scope (name) VALUES (?)";
+	static const char copy[] =
+		"INSERT OR IGNORE INTO single (scope, first, last, is_exception, origin, length, reason,"
+		" added_ms, expires_ms, yields, until_boot) SELECT (SELECT id FROM scope WHERE name = ?2),"
+		" first, last, is_exception, origin, length, reason, added_ms,"
+		" CASE ?3 WHEN 0 THEN expires_ms ELSE min(expires_ms, added_ms + ?3) END, yields,"
+		" until_boot FROM single WHERE scope = (SELECT id FROM scope WHERE name = ?1)";
+	struct baleen_rule_entry all = { .origin = "" };
+	int err = baleen_sql_do(state->book, make, NULL, error,
+				BALEEN_SQL_VALUES(baleen_sql_text(to)));
+
+	if (!err)
+		err = baleen_sql_do(state->book, copy, NULL, error,
+				    BALEEN_SQL_VALUES(baleen_sql_text(from), baleen_sql_text(to),
+						      baleen_sql_number(max_ttl_ms)));
+	return err ? err :
+		     baleen_journal_note(state, BALEEN_JOURNAL_PUT, to, &all,
+					 sqlite3_changes64(state->book->db), error);
+}
+
+int baleen_rule_entries_seed(const struct baleen_rule_store *state,
+			     const struct baleen_rule_fleet *fleet, struct baleen_error *error)
+{
+	static const char is_there[] = "SELECT 1 FROM single WHERE scope ="
+				       " (SELECT id FROM scope WHERE name = ?) LIMIT 1";
+	const struct baleen_scope scope = baleen_scope_of_fleet(fleet);
+	struct baleen_scope other;
+	int ret;
+
+	if (!*scope.name)
+		return 0;
+	ret = baleen_book_read(state, error);
+	if (!ret)
+		ret = baleen_sql_do(state->book, is_there, NULL, error,
+				    BALEEN_SQL_VALUES(baleen_sql_text(scope.name)));
+	if (ret)
+		return ret < 0 ? ret : 0;
+	ret = find_other(state, fleet, &other, error);
+	if (ret > 0)
+		ret = baleen_book_begin(state, error) ?: 1;
+	if (ret <= 0)
+		return ret;
+	return baleen_book_end(state,
+			       copy_scope(state, other.name, scope.name, fleet->max_ttl_s * 1000ull,
+					  error),
+			       error);
 }
 
 /* --- of a device that has another name, or goes --- */

@@ -147,10 +147,12 @@ static int look_at_device(struct baleen_rule_store_found *found, void *data)
  * struct counting - rules that take a shared scope
  * @scope: its name
  * @n: how many
+ * @n_drop: of them, those that drop
  */
 struct counting {
 	const char *scope;
 	u64 n;
+	u64 n_drop;
 };
 
 static int count_rules(struct baleen_rule_store_found *found, void *data)
@@ -160,10 +162,15 @@ static int count_rules(struct baleen_rule_store_found *found, void *data)
 
 	if (found->err || baleen_rule_store_get_rules(&found->state, &rules, &found->error)) {
 		counting->n++;
+		counting->n_drop++;
 		return 0;
 	}
-	for (u32 i = 0; i < rules.n_rules; i++)
-		counting->n += baleen_rule_takes(&rules.rule[i], counting->scope);
+	for (u32 i = 0; i < rules.n_rules; i++) {
+		bool takes = baleen_rule_takes(&rules.rule[i], counting->scope);
+
+		counting->n += takes;
+		counting->n_drop += takes && rules.rule[i].action == BALEEN_ACTION_DROP;
+	}
 	return 0;
 }
 
@@ -173,6 +180,15 @@ int baleen_scope_count_rules(const char *scope, u64 *n, struct baleen_error *err
 	int err = baleen_rule_store_each(count_rules, &counting, error);
 
 	*n = counting.n;
+	return err;
+}
+
+int baleen_scope_count_droppers(const char *scope, u64 *n, struct baleen_error *error)
+{
+	struct counting counting = { .scope = scope };
+	int err = baleen_rule_store_each(count_rules, &counting, error);
+
+	*n = counting.n_drop;
 	return err;
 }
 

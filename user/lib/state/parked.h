@@ -80,6 +80,16 @@ int baleen_scopes_with_ended(const struct baleen_rule_store *book, u64 now_ms,
 int baleen_scope_count_rules(const char *scope, u64 *n, struct baleen_error *error);
 
 /**
+ * baleen_scope_count_droppers() - how many of them drop?
+ * @scope: as for baleen_scope_count_rules()
+ * @n: filled in; a state that cannot be read counts
+ * @error: as there
+ *
+ * Return: as there.
+ */
+int baleen_scope_count_droppers(const char *scope, u64 *n, struct baleen_error *error);
+
+/**
  * baleen_parked_open() - open the book at the entries of a rule that is not there
  * @device: its device, as the scope has it
  * @rule: its name

@@ -235,6 +235,18 @@ static int open_to_read(struct baleen_rule_store *state, struct baleen_error *er
 	}
 }
 
+/* Behind the lock: without the mark of one that was never finished, damage is told. @err: of
+ * opening it
+ */
+static int start_writing(struct baleen_rule_store *state, int err)
+{
+	if (err)
+		unlock(state);
+	else
+		unlinkat(state->lock_fd, BALEEN_RULE_STORE_UNFINISHED, 0);
+	return err;
+}
+
 static int open_to_write(struct baleen_rule_store *state, u64 timeout_ms,
 			 struct baleen_error *error)
 {
@@ -242,10 +254,7 @@ static int open_to_write(struct baleen_rule_store *state, u64 timeout_ms,
 
 	if (err)
 		return err;
-	err = open_finished(state, error);
-	if (err)
-		unlock(state);
-	return err;
+	return start_writing(state, open_finished(state, error));
 }
 
 static void call_state(struct baleen_rule_store *state, const char *device, bool is_kept)
@@ -350,18 +359,11 @@ int baleen_rule_store_write(struct baleen_rule_store *state, u64 timeout_ms,
 	/* An apply may have made a kept one of it. */
 	if (!err && !state->is_kept && has_state(device, true))
 		err = -ENOENT;
-	if (!err && is_still_it(state)) {
-		err = check_opened(state, error);
-		if (err)
-			unlock(state);
-		return err;
-	}
+	if (!err && is_still_it(state))
+		return start_writing(state, check_opened(state, error));
 	if (!err) {
 		baleen_sql_close(state);
-		err = open_finished(state, error);
-		if (err)
-			unlock(state);
-		return err;
+		return start_writing(state, open_finished(state, error));
 	}
 	unlock(state);
 	baleen_rule_store_close(state);

@@ -50,7 +50,6 @@ static void tidy(struct baleen_rule_store *state)
 	if (state->is_tidy || state->is_new)
 		return;
 	state->is_tidy = true;
-	unlinkat(state->lock_fd, BALEEN_RULE_STORE_UNFINISHED, 0);
 	/* The writer of this copy was killed, maybe before its name was synced. */
 	if (!unlinkat(state->lock_fd, BALEEN_RULE_STORE_COPY_MARK, 0) && state->is_kept)
 		baleen_rule_store_sync_parent(state->path);
