@@ -67,15 +67,19 @@ static int repair(struct baleen_deploy *deploy, const struct baleen_stored_rules
 {
 	bool is_marked = baleen_rule_store_is_marked(&deploy->state);
 	bool is_behind = baleen_rule_store_is_behind(&deploy->state);
+	bool is_late = false;
 	int err = 0;
 
+	/* A ban whose transaction is not done may not know of this device (protocol.py, blind). */
+	if (is_marked && !is_behind && baleen_rules_take(rules, NULL))
+		is_late = baleen_book_wait(NULL);
 	if (is_behind)
 		err = catch_up(deploy, rules, error);
 	is_marked |= is_behind;
 	if (!err && deploy->has_xdp && rules->n_rules &&
 	    (is_marked || baleen_deploy_differs(deploy, rules)))
 		err = baleen_deploy_follow(deploy, baleen_now_ms(), error);
-	if (!err && is_marked)
+	if (!err && is_marked && !is_late)
 		baleen_rule_store_unmark(&deploy->state);
 	if (err && is_behind)
 		baleen_rule_store_leave_behind(&deploy->state, NULL);
@@ -215,30 +219,29 @@ static int undo(void *data, bool is_put, struct baleen_error *error)
 }
 
 /* A ban takes no lock of a device that it does not find, or does not find taking bans: what was
- * committed while the filter was derived is followed here. What is committed later finds it.
+ * committed while the filter was derived is followed here. What is committed later finds it. The
+ * mark of the change stays until then (tests/model/protocol.py, early).
  */
-static void follow_bans(struct baleen_deploy *deploy, const struct baleen_stored_rules *rules,
-			u64 version)
+static int follow_bans(struct baleen_deploy *deploy, const struct baleen_stored_rules *rules,
+		       u64 version)
 {
 	struct baleen_error ignored;
 	u64 n_entries = 0;
-	int err = 0;
+	int err;
 
 	if (!deploy->has_xdp || !baleen_rules_take(rules, NULL))
-		return;
+		return 0;
 	err = baleen_book_wait(&ignored);
-	if (!err && baleen_book_version(&deploy->state) == version)
-		return;
+	if (err)
+		return err;
+	if (baleen_book_version(&deploy->state) == version)
+		return 0;
 	/* There was no book, and there is one without bans. */
 	for (u32 i = 0; i < rules->n_rules; i++)
 		n_entries += baleen_rule_entries_count(&deploy->state, rules->rule[i].name, NULL);
-	if (!err && !version && !n_entries)
-		return;
-	err = baleen_rule_store_mark(&deploy->state, &ignored);
-	if (!err)
-		err = baleen_deploy_follow(deploy, baleen_now_ms(), &ignored);
-	if (!err)
-		baleen_rule_store_unmark(&deploy->state);
+	if (!version && !n_entries)
+		return 0;
+	return baleen_deploy_follow(deploy, baleen_now_ms(), &ignored);
 }
 
 int baleen_deploy_put(struct baleen_deploy *deploy, const struct baleen_deploy_plan *plan,
@@ -252,7 +255,9 @@ int baleen_deploy_put(struct baleen_deploy *deploy, const struct baleen_deploy_p
 				   .step = &step,
 				   .attempts = attempts ? attempts : &ignored,
 				   .was_attached = deploy->has_xdp };
-	const struct baleen_deploy_change change = { .put = put, .undo = undo, .data = &putting };
+	const struct baleen_deploy_change change = {
+		.put = put, .undo = undo, .data = &putting, .stays_marked = true
+	};
 	u64 version;
 	int err;
 
@@ -278,8 +283,8 @@ int baleen_deploy_put(struct baleen_deploy *deploy, const struct baleen_deploy_p
 	if (!err)
 		baleen_book_be_there(&deploy->state);
 	baleen_deploy_step_free(&step);
-	if (!err)
-		follow_bans(deploy, &plan->rules, version);
+	if (!err && !follow_bans(deploy, &plan->rules, version))
+		baleen_rule_store_unmark(&deploy->state);
 	/* They stay in force where that fails, and are judged at their end. */
 	if (!err)
 		baleen_deploy_settle_widened(deploy, &plan->rules, NULL);

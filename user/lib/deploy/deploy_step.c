@@ -172,7 +172,7 @@ int baleen_deploy_commit(struct baleen_deploy *deploy, const struct baleen_deplo
 			baleen_fail(error, -err, "%s", first.text);
 		}
 	}
-	if (!is_unsure)
+	if (!is_unsure && (err || !change->stays_marked))
 		baleen_rule_store_unmark(&deploy->state);
 	return err;
 }

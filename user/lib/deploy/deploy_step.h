@@ -125,6 +125,7 @@ int baleen_deploy_attach(struct baleen_deploy *deploy, const struct baleen_deplo
  * @data: passed to both
  * @is_of_book: the transaction is one of the book, not of the state
  * @keeps_mark: the state has changed already, so a change that fails leaves the mark
+ * @stays_marked: one that succeeds leaves it, too, for the caller to take
  */
 struct baleen_deploy_change {
 	int (*put)(void *data, struct baleen_error *error);
@@ -132,6 +133,7 @@ struct baleen_deploy_change {
 	void *data;
 	bool is_of_book;
 	bool keeps_mark;
+	bool stays_marked;
 };
 
 /**

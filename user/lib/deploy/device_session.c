@@ -407,34 +407,27 @@ static u64 count_entries(const struct baleen_device_session *session)
 }
 
 /* The book may have entries of rules of these names: those that were until the boot before go
- * first. Whoever dies in between leaves the mark, and the next writer follows.
+ * first.
  */
-static void follow_entries(struct baleen_device_session *session,
-			   struct baleen_device_attach *attach)
+static int follow_entries(struct baleen_device_session *session,
+			  struct baleen_device_attach *attach)
 {
 	struct baleen_deploy *deploy = &session->deploy;
 	int err;
 
 	baleen_book_be_there(&deploy->state);
 	/* A ban whose transaction is not done does not know of this device. */
-	baleen_book_wait(NULL);
-	if (!count_entries(session))
-		return;
+	err = baleen_book_wait(&attach->behind);
+	if (err || !count_entries(session))
+		return err;
 	baleen_book_follow_boot(&deploy->state);
 	attach->n_entries = count_entries(session);
 	if (!attach->n_entries)
-		return;
-	err = baleen_rule_store_mark(&deploy->state, &attach->behind);
-	if (!err)
-		err = baleen_xdp_open_within(&deploy->xdp, attach->device, BALEEN_LOCK_TIMEOUT_MS,
-					     &attach->behind);
+		return 0;
+	err = baleen_xdp_open_within(&deploy->xdp, attach->device, BALEEN_LOCK_TIMEOUT_MS,
+				     &attach->behind);
 	deploy->has_xdp = !err;
-	if (!err)
-		err = baleen_deploy_follow(deploy, baleen_now_ms(), &attach->behind);
-	if (err)
-		return;
-	attach->behind.text[0] = '\0';
-	baleen_rule_store_unmark(&deploy->state);
+	return err ? err : baleen_deploy_follow(deploy, baleen_now_ms(), &attach->behind);
 }
 
 int baleen_device_session_attach(struct baleen_device_attach *attach,
@@ -449,13 +442,18 @@ int baleen_device_session_attach(struct baleen_device_attach *attach,
 	err = ask_gate(&check, attach->sources, error);
 	if (!err && !attach->is_forgetful)
 		err = create_session(&session, attach, error);
+	/* Whoever dies from here on leaves the mark, and the next writer follows. */
+	if (!err && session.has_state)
+		err = baleen_rule_store_mark(&session.deploy.state, error);
 	if (!err)
 		err = baleen_xdp_attach(attach->device, attach->ruleset, attach->mode,
 					attach->attach_type, attempts, error);
 	attach->n_entries = 0;
 	attach->behind.text[0] = '\0';
-	if (!err && session.has_state)
-		follow_entries(&session, attach);
+	if (!err && session.has_state && !follow_entries(&session, attach)) {
+		attach->behind.text[0] = '\0';
+		baleen_rule_store_unmark(&session.deploy.state);
+	}
 	if (err && session.has_state)
 		baleen_rule_store_remove(&session.deploy.state);
 	else
