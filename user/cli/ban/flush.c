@@ -6,6 +6,7 @@
 #include "cli/open/filter_name.h"
 #include "net/device.h"
 #include "state/book.h"
+#include "state/parked.h"
 #include "util/number.h"
 
 struct flush {
@@ -82,14 +83,24 @@ static int flush_rule(const struct flush *flush, const char *device,
 	return err;
 }
 
+/* Rules come and go while it is found out whether one takes bans. */
+#define MAX_TRIES 8
+
 static int flush_book(struct baleen_rule_store *book, const char *rule, const char *origin, u64 *n,
 		      struct baleen_error *error)
 {
+	u64 n_takers = 0;
 	int err = baleen_book_begin(book, error);
 
 	if (err)
 		return err;
-	err = baleen_rule_entries_flush(book, rule, origin, n, error);
+	/* A rule that is committed from here on follows when we are done. */
+	if (!rule)
+		err = baleen_scope_count_rules(BALEEN_SCOPE_BANS, &n_takers, error);
+	if (!err && n_takers)
+		err = baleen_fail(error, EAGAIN, "a rule has just begun to take bans");
+	if (!err)
+		err = baleen_rule_entries_flush(book, rule, origin, n, error);
 	return baleen_book_end(book, err, error);
 }
 
@@ -132,10 +143,13 @@ static int flush_bans(const struct flush *flush)
 
 	if (err)
 		return err;
-	err = feed_target_put(&bans, &batch, &error);
-	feed_target_release(&bans);
-	if (err == -ENOENT)
-		err = flush_parked_bans(flush, &batch.n_flushed, &error);
+	err = -EAGAIN;
+	for (u32 i = 0; i < MAX_TRIES && err == -EAGAIN; i++) {
+		err = feed_target_put(&bans, &batch, &error);
+		feed_target_release(&bans);
+		if (err == -ENOENT)
+			err = flush_parked_bans(flush, &batch.n_flushed, &error);
+	}
 	if (err)
 		return complain("%s", error.text);
 	err = report(flush, &batch);

@@ -89,7 +89,7 @@ static int show(const struct baleen_fleet_found *found, void *data)
 	if (!counts && !find->tells_why)
 		return 0;
 	if (ask_rules(find, found->entry.set))
-		return -EIO;
+		return EXIT_FAILED;
 	find->n_counts += counts;
 	find->n++;
 	if (!find->json) {
@@ -119,7 +119,7 @@ static int find_key(struct find *find)
 		return fleet_ask(&find->place, &find->key, find->wait_ms, find->json);
 	err = baleen_fleet_view_find(&find->place.store, &find->key, find->now_ms, show, find,
 				     &error);
-	return err == -EIO ? EXIT_FAILED : err ? complain("%s", error.text) : 0;
+	return err < 0 ? complain("%s", error.text) : err;
 }
 
 static int run_find(const struct command *command, int argc, char **argv)

@@ -269,16 +269,21 @@ static int remove_key(struct baleen_rule_store *book, const struct baleen_scopes
 	return err;
 }
 
-static int remove_keys(struct baleen_rule_store *book, const struct baleen_scopes *parked,
-		       struct baleen_parked_key *key, size_t n, struct baleen_scopes *taken,
-		       struct baleen_error *error)
+/* Behind the lock it is asked again what is parked: a rule that is committed from here on follows
+ * when we are done.
+ */
+static int remove_keys(struct baleen_rule_store *book, struct baleen_parked_key *key, size_t n,
+		       struct baleen_scopes *taken, struct baleen_error *error)
 {
+	struct baleen_scopes parked = { 0 };
 	int err = baleen_book_begin(book, error);
 
 	if (err)
 		return err;
+	err = find_parked(book, 0, &parked, error);
 	for (size_t i = 0; i < n && !err; i++)
-		err = remove_key(book, parked, &key[i], taken, error);
+		err = remove_key(book, &parked, &key[i], taken, error);
+	baleen_scopes_free(&parked);
 	if (!err && taken->n)
 		return baleen_book_commit(book, error);
 	baleen_book_rollback(book);
@@ -298,7 +303,7 @@ int baleen_parked_remove(struct baleen_parked_key *key, size_t n, struct baleen_
 		key[i].n = 0;
 	err = find_parked(&book, 0, &parked, error);
 	if (!err && parked.n)
-		err = remove_keys(&book, &parked, key, n, &found, error);
+		err = remove_keys(&book, key, n, &found, error);
 	baleen_scopes_free(&parked);
 	baleen_book_close(&book);
 	if (err)
