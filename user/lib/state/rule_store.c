@@ -243,7 +243,7 @@ static int start_writing(struct baleen_rule_store *state, int err)
 	if (err)
 		unlock(state);
 	else
-		unlinkat(state->lock_fd, BALEEN_RULE_STORE_UNFINISHED, 0);
+		baleen_rule_store_tidy(state);
 	return err;
 }
 

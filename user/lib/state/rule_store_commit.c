@@ -44,12 +44,9 @@ static void sweep(const struct baleen_rule_store *state)
 		closedir(directory);
 }
 
-/* Remove leftovers of those who were killed here. A ban writes no state, and looks for none. */
-static void tidy(struct baleen_rule_store *state)
+void baleen_rule_store_tidy(const struct baleen_rule_store *state)
 {
-	if (state->is_tidy || state->is_new)
-		return;
-	state->is_tidy = true;
+	unlinkat(state->lock_fd, BALEEN_RULE_STORE_UNFINISHED, 0);
 	/* The writer of this copy was killed, maybe before its name was synced. */
 	if (!unlinkat(state->lock_fd, BALEEN_RULE_STORE_COPY_MARK, 0) && state->is_kept)
 		baleen_rule_store_sync_parent(state->path);
@@ -120,7 +117,6 @@ int baleen_rule_store_begin(struct baleen_rule_store *state, struct baleen_error
 		baleen_rule_store_rollback(state);
 	if (state->lock_fd < 0)
 		return baleen_sql_do(state, "BEGIN", NULL, error, NULL, 0);
-	tidy(state);
 	return begin_to_write(state, error);
 }
 
@@ -167,10 +163,8 @@ int baleen_rule_store_commit(struct baleen_rule_store *state, struct baleen_erro
 void baleen_rule_store_sync(struct baleen_rule_store *state)
 {
 	if (state->db && state->lock_fd >= 0 && state->is_kept && !state->is_new &&
-	    !state->is_synced) {
-		tidy(state);
+	    !state->is_synced)
 		baleen_sql_sync(state);
-	}
 	state->is_synced = true;
 }
 

@@ -11,6 +11,14 @@
 #define BALEEN_RULE_STORE_UNFINISHED "unfinished"
 
 /**
+ * baleen_rule_store_tidy() - remove what killed writers left
+ * @state: opened for writing, without a transaction
+ *
+ * Marks, and copies of feeds that no row speaks of.
+ */
+void baleen_rule_store_tidy(const struct baleen_rule_store *state);
+
+/**
  * baleen_rule_store_read_owner() - the device when it was committed last
  * @state: opened
  * @owner: filled in, but for a state that has never been committed

@@ -61,7 +61,6 @@ struct baleen_file_stamp {
  * @is: the device as it was found when the state was opened; no boot when it was made then
  * @is_kept: it is put on again at boot
  * @is_new: nothing was committed yet; closed like this, nothing is left
- * @is_tidy: what killed writers left is removed
  * @is_synced: it has committed, so all that it has seen is on the disk
  * @drops_copies: the transaction may have left copies of feeds that no row speaks of
  * @lacks_room: the disk has refused a transaction; baleen_unkept_goes_on() is for that
@@ -90,7 +89,6 @@ struct baleen_rule_store {
 	struct baleen_rule_store_owner is;
 	bool is_kept;
 	bool is_new;
-	bool is_tidy;
 	bool is_synced;
 	bool drops_copies;
 	bool lacks_room;
