@@ -28,9 +28,8 @@
 /* Ends that differ by less are the same: the offset of a clock is measured. */
 #define SAME_MS 2000
 
-#define ORIGIN "fleet:"
 /* The origin of what a pardon takes out of wider bans. */
-#define PARDON_ORIGIN ORIGIN "pardon"
+#define PARDON_ORIGIN BALEEN_ORIGIN_FLEET "pardon"
 
 /* --- which scopes ------------------------------------------------------------------ */
 
@@ -151,7 +150,7 @@ static void make_single(const struct changes *changes, const struct baleen_fleet
 	};
 	if (max_ms && entry->expires_ms > entry->added_ms + max_ms)
 		entry->expires_ms = entry->added_ms + max_ms;
-	snprintf(entry->origin, sizeof(entry->origin), ORIGIN "%s", effect->publisher);
+	snprintf(entry->origin, sizeof(entry->origin), BALEEN_ORIGIN_FLEET "%s", effect->publisher);
 	strcpy(entry->reason, effect->entry.reason);
 }
 
@@ -198,7 +197,7 @@ static void tell_refused(const struct changes *changes, const struct baleen_bans
 	if (first)
 		say(changes->fleet, LOG_WARNING, "%s: %s of %s is not banned here: %s%s%s",
 		    changes->scope.name, baleen_entry_key_text(&first->entry.key).text,
-		    first->entry.origin + strlen(ORIGIN), by,
+		    first->entry.origin + strlen(BALEEN_ORIGIN_FLEET), by,
 		    baleen_gate_text(first->answer, &first->protected, why),
 		    n > 1 ? ", nor are others" : "");
 }
@@ -271,8 +270,6 @@ static int want_pardon(const struct baleen_fleet_pardon *pardon, void *data)
 
 static int keep_row(const struct baleen_rule_entry *entry, void *data)
 {
-	if (strncmp(entry->origin, ORIGIN, strlen(ORIGIN)))
-		return 0;
 	return add_change(data, BALEEN_RULE_ENTRY_REMOVE, entry);
 }
 
@@ -382,7 +379,7 @@ static int forget_scope(struct baleen_rule_store *book, const char *scope,
 	if (err)
 		return err;
 	book->shared = scope;
-	err = baleen_scope_count_rules(scope, &n_takers, error);
+	err = baleen_scope_count_rules(scope, &n_takers, NULL, error);
 	if (!err && !n_takers)
 		err = baleen_rule_entries_flush(book, NULL, NULL, &n, error);
 	err = baleen_book_end(book, err, error);
@@ -403,8 +400,7 @@ static int forget_others(const struct taken *taken, struct baleen_error *error)
 	for (size_t i = 0; i < scopes.n && ret >= 0; i++) {
 		const char *scope = scopes.scope[i].name;
 
-		if (!baleen_scope_is_shared(scope) || !strcmp(scope, BALEEN_SCOPE_BANS) ||
-		    is_taken(taken, scope))
+		if (!baleen_scope_is_of_fleet(scope) || is_taken(taken, scope))
 			continue;
 		ret = forget_scope(&book, scope, error);
 		is_any |= ret > 0;

@@ -138,7 +138,7 @@ static int take_scope(struct export *export, const char *rule, const struct bale
 	int err = export_union_begin_rule(&export->all) ? complain("%s", strerror(ENOMEM)) :
 							  take_entries(export, rule, NULL);
 
-	for (size_t i = 0; taken && i < taken->n && !err; i++)
+	for (size_t i = 0; i < taken->n && !err; i++)
 		err = take_entries(export, NULL, taken->scope[i].name);
 	return err;
 }
@@ -286,15 +286,6 @@ static void warn_scope(const struct export *export)
 			 baleen_plural(n, "entry is", "entries are"));
 }
 
-static u64 count_taken(const struct export *export, const struct baleen_scope *scope)
-{
-	u64 n = 0;
-
-	for (size_t i = 0; i < export->taken.n; i++)
-		n += !strcmp(export->taken.scope[i].name, scope->name);
-	return n;
-}
-
 /* Where the rules that take them have entries of their own, exceptions may be among these: what is
  * shared stands beside them then, and else alone.
  */
@@ -303,14 +294,12 @@ static int export_beside(struct export *export, const struct baleen_scope *scope
 	struct baleen_error error;
 	u64 n_takers = 0, n_droppers = 0;
 
-	if (is_mixed(export) && baleen_scope_count_rules(scope->name, &n_takers, &error))
+	if (is_mixed(export) &&
+	    baleen_scope_count_rules(scope->name, &n_takers, &n_droppers, &error))
 		return complain("%s", error.text);
-	if (is_mixed(export) && n_takers && count_taken(export, scope) == n_takers)
+	if (n_takers && baleen_scopes_count(&export->taken, scope->name) == n_takers)
 		return 0;
-	if (is_mixed(export) && n_takers &&
-	    baleen_scope_count_droppers(scope->name, &n_droppers, &error))
-		return complain("%s", error.text);
-	if (is_mixed(export) && n_takers && !n_droppers) {
+	if (n_takers && !n_droppers) {
 		complain("warning: no rule that takes '%s' drops: it is left out: --format json "
 			 "has it",
 			 scope->name);

@@ -96,7 +96,7 @@ static int flush_book(struct baleen_rule_store *book, const char *rule, const ch
 		return err;
 	/* A rule that is committed from here on follows when we are done. */
 	if (!rule)
-		err = baleen_scope_count_rules(BALEEN_SCOPE_BANS, &n_takers, error);
+		err = baleen_scope_count_rules(BALEEN_SCOPE_BANS, &n_takers, NULL, error);
 	if (!err && n_takers)
 		err = baleen_fail(error, EAGAIN, "a rule has just begun to take bans");
 	if (!err)

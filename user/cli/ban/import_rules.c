@@ -46,13 +46,6 @@ static void look_up(struct import_rules *rules, struct import_rule *rule, const 
 		baleen_fail(&rule->missing, ENOENT, "there is no such rule");
 }
 
-/* These come from the fleet. */
-static bool is_of_fleet(const char *target)
-{
-	return baleen_scope_is_shared(target) && strchr(target, ':') &&
-	       strlen(target) < BALEEN_SCOPE_BYTES;
-}
-
 int import_rules_find(struct import_rules *rules, const char *target, struct import_rule **rule)
 {
 	char device[BALEEN_POINT_BYTES];
@@ -64,7 +57,8 @@ int import_rules_find(struct import_rules *rules, const char *target, struct imp
 		if (!strcmp((*rule)->target.name, target))
 			return 0;
 	}
-	if (!strcmp(target, BALEEN_SCOPE_BANS) || is_of_fleet(target)) {
+	if (!strcmp(target, BALEEN_SCOPE_BANS) ||
+	    (baleen_scope_is_of_fleet(target) && strlen(target) < BALEEN_SCOPE_BYTES)) {
 		*rule = import_rules_add(rules, target, BALEEN_KEY_SRC);
 		return *rule ? 0 : -ENOMEM;
 	}
@@ -279,10 +273,10 @@ int import_rules_put(struct import_rules *rules, const struct import_way *way)
 	for (size_t i = 0; i < rules->n; i++) {
 		struct import_rule *rule = &rules->rule[i];
 		bool is_bans = !strcmp(rule->target.name, BALEEN_SCOPE_BANS);
-		int err = *rule->missing.text		 ? report_missing(rule, way) :
-			  is_bans			 ? put_bans(rule, way) :
-			  is_of_fleet(rule->target.name) ? put_of_fleet(rule, way) :
-							   put_rule(rule, way);
+		int err = *rule->missing.text			      ? report_missing(rule, way) :
+			  is_bans				      ? put_bans(rule, way) :
+			  baleen_scope_is_of_fleet(rule->target.name) ? put_of_fleet(rule, way) :
+									put_rule(rule, way);
 
 		/* 1 goes before all others, then 5, then 4. */
 		if (err == EXIT_FAILED || (err > code && code != EXIT_FAILED))

@@ -25,7 +25,8 @@
  * @taken: shared scopes that it, or @rule, takes
  * @rule: the only rule, or NULL for all
  * @shared: only the shared scope that is called so, or NULL
- * @n_takers: rules that take the shared scope that is listed now
+ * @n_takers: rules that take the shared scope @counted
+ * @counted: the one that was listed last: a table is walked twice
  * @origin: whose entries, or NULL for those of all
  * @ending_ms: only entries that end within this time; 0 for all
  * @sort: enum list_sort
@@ -50,6 +51,7 @@ struct list {
 	const char *rule;
 	const char *shared;
 	u64 n_takers;
+	struct baleen_scope counted;
 	const char *origin;
 	u64 ending_ms;
 	int sort;
@@ -225,8 +227,11 @@ static int list_scope(struct list *list, const struct baleen_scope *scope)
 	int err;
 
 	/* Where there is no ban nobody asks all devices. */
-	if (!rule && baleen_scope_count_rules(scope->name, &list->n_takers, &error))
+	if (!rule && strcmp(list->counted.name, scope->name) != 0 &&
+	    baleen_scope_count_rules(scope->name, &list->n_takers, NULL, &error))
 		return complain("%s", error.text);
+	if (!rule)
+		list->counted = *scope;
 	list->book.shared = scope->name;
 	if ((rule || list->rule) && open_state(list, rule ? list->book.scope : list->device))
 		return EXIT_FAILED;
@@ -244,14 +249,6 @@ static int list_scope(struct list *list, const struct baleen_scope *scope)
 	return err ? complain("%s", error.text) : 0;
 }
 
-static bool takes(const struct list *list, const struct baleen_scope *scope)
-{
-	for (size_t i = 0; i < list->taken.n; i++)
-		if (!strcmp(list->taken.scope[i].name, scope->name))
-			return true;
-	return false;
-}
-
 static bool is_listed(const struct list *list, const struct baleen_scope *scope)
 {
 	char device[BALEEN_POINT_BYTES];
@@ -260,7 +257,7 @@ static bool is_listed(const struct list *list, const struct baleen_scope *scope)
 	if (!rule && list->shared)
 		return baleen_scope_is_called(scope->name, list->shared);
 	if (!rule)
-		return !*list->device || takes(list, scope);
+		return !*list->device || baleen_scopes_count(&list->taken, scope->name);
 	return !list->shared && (!*list->device || !strcmp(list->device, device)) &&
 	       (!list->rule || !strcmp(list->rule, rule)) &&
 	       (!list->is_renamed || scope_rules_find(&list->device_rules, rule));

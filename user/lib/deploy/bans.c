@@ -65,7 +65,6 @@ static int look_at_device(struct baleen_rule_store_found *found, void *data)
 		return 0;
 	}
 	device->deploy.state = found->state;
-	device->deploy.state.shared = bans->scope;
 	found->is_taken = true;
 	return 0;
 }
@@ -91,7 +90,6 @@ static void look_at(const struct baleen_bans *bans, struct baleen_ban_device *de
 	device->deploy = (struct baleen_deploy){ .has_xdp = false };
 	device->has_state =
 		!baleen_rule_store_read(&device->deploy.state, device->name, is_kept, NULL);
-	device->deploy.state.shared = bans->scope;
 	if (device->has_state)
 		baleen_book_share(&device->deploy.state, &bans->book);
 }
@@ -105,7 +103,6 @@ static void hold(struct baleen_bans *bans, struct baleen_ban_device *device, u64
 	int err = baleen_deploy_open_read(&device->deploy, &state, &bans->book, timeout_ms,
 					  &device->why);
 
-	device->deploy.state.shared = bans->scope;
 	device->has_state = device->is_held = !err;
 	device->is_gone = err == -ENOENT;
 	device->is_attached = !err && device->deploy.has_xdp;
@@ -166,9 +163,10 @@ static int fail_without_rules(const struct baleen_bans *bans, struct baleen_erro
 	for (u32 i = 0; i < bans->n_devices; i++)
 		if (!bans->device[i].is_gone)
 			return baleen_fail(error, EIO, "%s", bans->device[i].why.text);
-	return baleen_fail(error, ENOENT, "no rule of any device takes bans%s%s",
-			   strcmp(bans->scope, BALEEN_SCOPE_BANS) ? " of " : "",
-			   strcmp(bans->scope, BALEEN_SCOPE_BANS) ? bans->scope : "");
+	if (baleen_scope_is_of_fleet(bans->scope))
+		return baleen_fail(error, ENOENT, "no rule of any device takes bans of %s",
+				   bans->scope);
+	return baleen_fail(error, ENOENT, "no rule of any device takes bans");
 }
 
 int baleen_bans_open(struct baleen_bans *bans, const char *scope, struct baleen_error *error)

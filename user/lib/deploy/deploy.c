@@ -226,7 +226,6 @@ static int follow_bans(struct baleen_deploy *deploy, const struct baleen_stored_
 		       u64 version)
 {
 	struct baleen_error ignored;
-	u64 n_entries = 0;
 	int err;
 
 	if (!deploy->has_xdp || !baleen_rules_take(rules, NULL))
@@ -237,9 +236,7 @@ static int follow_bans(struct baleen_deploy *deploy, const struct baleen_stored_
 	if (baleen_book_version(&deploy->state) == version)
 		return 0;
 	/* There was no book, and there is one without bans. */
-	for (u32 i = 0; i < rules->n_rules; i++)
-		n_entries += baleen_rule_entries_count(&deploy->state, rules->rule[i].name, NULL);
-	if (!version && !n_entries)
+	if (!version && !baleen_rules_count_entries(&deploy->state, rules))
 		return 0;
 	return baleen_deploy_follow(deploy, baleen_now_ms(), &ignored);
 }

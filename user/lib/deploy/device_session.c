@@ -396,16 +396,6 @@ static int create_session(struct baleen_device_session *session,
 	return err ? err : baleen_rule_store_commit(state, error);
 }
 
-static u64 count_entries(const struct baleen_device_session *session)
-{
-	u64 n = 0;
-
-	for (u32 i = 0; i < session->plan.rules.n_rules; i++)
-		n += baleen_rule_entries_count(&session->deploy.state,
-					       session->plan.rules.rule[i].name, NULL);
-	return n;
-}
-
 /* The book may have entries of rules of these names: those that were until the boot before go
  * first.
  */
@@ -418,10 +408,10 @@ static int follow_entries(struct baleen_device_session *session,
 	baleen_book_be_there(&deploy->state);
 	/* A ban whose transaction is not done does not know of this device. */
 	err = baleen_book_wait(&attach->behind);
-	if (err || !count_entries(session))
+	if (err || !baleen_rules_count_entries(&deploy->state, &session->plan.rules))
 		return err;
 	baleen_book_follow_boot(&deploy->state);
-	attach->n_entries = count_entries(session);
+	attach->n_entries = baleen_rules_count_entries(&deploy->state, &session->plan.rules);
 	if (!attach->n_entries)
 		return 0;
 	err = baleen_xdp_open_within(&deploy->xdp, attach->device, BALEEN_LOCK_TIMEOUT_MS,

@@ -86,9 +86,8 @@ static void look_at_state(struct baleen_patient *patient)
 	snprintf(patient->state_path, sizeof(patient->state_path), "%s",
 		 patient->unkept ? state.book->path : state.path);
 	baleen_rule_store_get_rules(&state, &patient->rules, NULL);
+	patient->n_single_entries = baleen_rules_count_entries(&state, rules);
 	for (u32 i = 0; i < rules->n_rules; i++) {
-		patient->n_single_entries +=
-			baleen_rule_entries_count(&state, rules->rule[i].name, NULL);
 		patient->has_ends |= baleen_rule_entries_ending(&state, rules->rule[i].name);
 		patient->limits_ban |= rules->rule[i].rate_limit.ban_ms;
 	}

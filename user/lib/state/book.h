@@ -68,7 +68,7 @@ struct baleen_rule_store baleen_book_of(const struct baleen_rule_store *state);
  * @state: opened
  * @with: it, which is closed later
  *
- * Transactions of the one are those of the other.
+ * Transactions of the one are those of the other, and so is the shared scope that they mean.
  */
 void baleen_book_share(struct baleen_rule_store *state, const struct baleen_rule_store *with);
 

@@ -20,6 +20,7 @@ struct baleen_rule_store baleen_book_of(const struct baleen_rule_store *state)
 
 void baleen_book_share(struct baleen_rule_store *state, const struct baleen_rule_store *with)
 {
+	state->shared = with->shared;
 	if (state->book == with->book)
 		return;
 	if (state->book)

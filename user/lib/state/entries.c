@@ -339,6 +339,16 @@ u64 baleen_rule_entries_count(const struct baleen_rule_store *state, const char 
 	return ask_number(state, origin ? one : all, rule, origin);
 }
 
+u64 baleen_rules_count_entries(const struct baleen_rule_store *state,
+			       const struct baleen_stored_rules *rules)
+{
+	u64 n = 0;
+
+	for (u32 i = 0; i < rules->n_rules; i++)
+		n += baleen_rule_entries_count(state, rules->rule[i].name, NULL);
+	return n;
+}
+
 u64 baleen_rule_entries_ending(const struct baleen_rule_store *state, const char *rule)
 {
 	static const char sql[] =

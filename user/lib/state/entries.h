@@ -264,6 +264,16 @@ u64 baleen_rule_entries_count(const struct baleen_rule_store *state, const char 
 			      const char *origin);
 
 /**
+ * baleen_rules_count_entries() - entries of all rules of a device
+ * @state: opened
+ * @rules: its rules
+ *
+ * Return: how many; one that several take counts as often.
+ */
+u64 baleen_rules_count_entries(const struct baleen_rule_store *state,
+			       const struct baleen_stored_rules *rules);
+
+/**
  * baleen_rule_entries_ending() - entries of a rule that have an end
  * @state: opened
  * @rule: name of the rule
@@ -319,9 +329,9 @@ int baleen_rule_entries_origins(const struct baleen_rule_store *state, const cha
  * @fleet: which a rule is about to take
  * @error: filled in on failure
  *
- * Another longest time is another scope. Where that has nothing, it begins with what there is of the
- * set, which ends no later than it may: otherwise all of it would pass until somebody has asked the
- * fleet again.
+ * Another longest time is another scope. Where that has nothing, it begins with what there is of
+ * the set, which ends no later than it may: otherwise all of it would pass until somebody has asked
+ * the fleet again.
  *
  * Return: 0 or a negative errno.
  */

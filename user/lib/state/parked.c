@@ -174,22 +174,24 @@ static int count_rules(struct baleen_rule_store_found *found, void *data)
 	return 0;
 }
 
-int baleen_scope_count_rules(const char *scope, u64 *n, struct baleen_error *error)
+int baleen_scope_count_rules(const char *scope, u64 *n, u64 *n_drop, struct baleen_error *error)
 {
 	struct counting counting = { .scope = scope };
 	int err = baleen_rule_store_each(count_rules, &counting, error);
 
 	*n = counting.n;
+	if (n_drop)
+		*n_drop = counting.n_drop;
 	return err;
 }
 
-int baleen_scope_count_droppers(const char *scope, u64 *n, struct baleen_error *error)
+u64 baleen_scopes_count(const struct baleen_scopes *scopes, const char *name)
 {
-	struct counting counting = { .scope = scope };
-	int err = baleen_rule_store_each(count_rules, &counting, error);
+	u64 n = 0;
 
-	*n = counting.n_drop;
-	return err;
+	for (size_t i = 0; i < scopes->n; i++)
+		n += !strcmp(scopes->scope[i].name, name);
+	return n;
 }
 
 static int find_parked(const struct baleen_rule_store *book, u64 ended_ms,
@@ -257,7 +259,7 @@ static int remove_key(struct baleen_rule_store *book, const struct baleen_scopes
 		u64 n = 0;
 
 		/* Bans of other hosts are theirs to take back. */
-		if (!rule && strcmp(parked->scope[i].name, BALEEN_SCOPE_BANS) != 0)
+		if (baleen_scope_is_of_fleet(parked->scope[i].name))
 			continue;
 
 		err = baleen_rule_entries_remove(book, rule, key->entry, *origin ? origin : NULL,

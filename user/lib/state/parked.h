@@ -71,23 +71,23 @@ int baleen_scopes_with_ended(const struct baleen_rule_store *book, u64 now_ms,
  * baleen_scope_count_rules() - how many rules take a shared scope?
  * @scope: its name
  * @n: filled in; one at least where a state cannot be read
+ * @n_drop: filled in: of them, those that drop; may be NULL
  * @error: filled in on failure
  *
  * Entries that none takes are parked.
  *
  * Return: 0 or a negative errno.
  */
-int baleen_scope_count_rules(const char *scope, u64 *n, struct baleen_error *error);
+int baleen_scope_count_rules(const char *scope, u64 *n, u64 *n_drop, struct baleen_error *error);
 
 /**
- * baleen_scope_count_droppers() - how many of them drop?
- * @scope: as for baleen_scope_count_rules()
- * @n: filled in; a state that cannot be read counts
- * @error: as there
+ * baleen_scopes_count() - how often is a scope among others?
+ * @scopes: the others
+ * @name: its name
  *
- * Return: as there.
+ * Return: how often.
  */
-int baleen_scope_count_droppers(const char *scope, u64 *n, struct baleen_error *error);
+u64 baleen_scopes_count(const struct baleen_scopes *scopes, const char *name);
 
 /**
  * baleen_parked_open() - open the book at the entries of a rule that is not there

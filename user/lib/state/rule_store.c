@@ -235,9 +235,7 @@ static int open_to_read(struct baleen_rule_store *state, struct baleen_error *er
 	}
 }
 
-/* Behind the lock: without the mark of one that was never finished, damage is told. @err: of
- * opening it
- */
+/* Behind the lock. @err: of opening it */
 static int start_writing(struct baleen_rule_store *state, int err)
 {
 	if (err)

@@ -17,10 +17,14 @@ struct baleen_scope baleen_scope_of(const struct baleen_rule_store *state, const
 	return scope;
 }
 
+bool baleen_scope_is_of_fleet(const char *scope)
+{
+	return !strncmp(scope, BALEEN_SCOPE_FLEET, sizeof(BALEEN_SCOPE_FLEET) - 1);
+}
+
 bool baleen_scope_is_shared(const char *scope)
 {
-	return !strchr(scope, ':') ||
-	       !strncmp(scope, BALEEN_SCOPE_FLEET, sizeof(BALEEN_SCOPE_FLEET) - 1);
+	return !strchr(scope, ':') || baleen_scope_is_of_fleet(scope);
 }
 
 bool baleen_scope_is_called(const char *scope, const char *word)

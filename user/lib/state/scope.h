@@ -38,6 +38,14 @@ struct baleen_scope {
 struct baleen_scope baleen_scope_of(const struct baleen_rule_store *state, const char *rule);
 
 /**
+ * baleen_scope_is_of_fleet() - is it a shared one of bans of a fleet?
+ * @scope: its name
+ *
+ * Return: true or false.
+ */
+bool baleen_scope_is_of_fleet(const char *scope);
+
+/**
  * baleen_scope_is_shared() - is it of all rules that take it?
  * @scope: its name
  *
