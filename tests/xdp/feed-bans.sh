@@ -142,7 +142,7 @@ check_status "flush of a rule" 0 baleen flush veth-c:list --all
 is "says nothing of bans where there are none" "$(<"$TMP/err")" ""
 is "a ban" "$(feed "ban 203.0.113.6")" ok
 check_status "flush of a rule" 0 baleen flush veth-c:list --all
-is "names what stays" "$(<"$TMP/err")" "baleen: 1 ban of all rules stays: 'baleen flush bans' deletes them"
+is "names what stays" "$(<"$TMP/err")" "baleen: 1 ban of all rules stays: 'baleen flush bans --all' deletes it"
 refuses "del of a rule does, too" "veth-c:list: 203.0.113.6 is a ban of all rules that take some: \
 'baleen unban 203.0.113.6' takes it back" baleen del veth-c:list 203.0.113.6
 check "and goes" baleen detach --forget veth-c

@@ -21,6 +21,7 @@ baleen()
 
 detach()
 {
+	check "flush" baleen flush bans --all
 	check "detach" baleen detach --forget --entries veth-b
 }
 
@@ -214,9 +215,50 @@ test_bans()
 	is "of baleend" "$(http "$B" GET /metrics | tr -d '\r' | sed -n \
 		's/^baleen_daemon_limit_bans_total{result="\(.*\)"} [1-9].*/\1/p' | xargs)" \
 		"banned protected capped"
-	check "unban" baleen del veth-b:jail 192.0.2.1 --origin limit
+	refuses "it is no entry of the rule" "veth-b:jail: 192.0.2.1 is a ban of all rules that take some: \
+'baleen unban 192.0.2.1' takes it back" baleen del veth-b:jail 192.0.2.1 --origin limit
+	check "unban" baleen unban 192.0.2.1
+	is "takes it back" "$(banned)" "192.0.2.2 192.0.2.3"
 	detach
 }
+
+# A ban is of the host: all devices have it, whose limit it was by, whoever holds one of them.
+test_devices()
+{
+	local one two
+
+	one=$(from4 192.0.2.1) two=$(from4 192.0.2.2)
+	ip -n "$B" link add veth-c type veth peer name veth-d
+	echo 192.0.2.9 >list
+	check "attach another" baleen attach veth-c --drop cell=list bans
+	exec 9<"$(echo "$BALEEN_RUN_DIR"/ns*-if*)"
+	configure "rule web count limit 1/h burst 1 ban 10m unverified cap 2" any
+	printf 'ban 198.51.100.%u origin=limit reason=over 1/h of veth-c:web\n' 1 2 >others
+	check "what another device has banned by its limit" baleen feed bans - <others
+	fate "over" PP "$one" "$one"
+	await "is banned" is_dropped_by veth-b:jail 192.0.2.1
+	check "on the other device, too" is_dropped_by veth-c:cell 192.0.2.1
+	is "once" "$(baleen list -j bans | jq -r '[.[].entry] | join(" ")')" "192.0.2.1 198.51.100.1 198.51.100.2"
+	flock 9
+	fate "while somebody holds the other" PP "$two" "$two"
+	await "is banned here" is_dropped_by veth-b:jail 192.0.2.2
+	check_status "not there" 1 is_dropped_by veth-c:cell 192.0.2.2
+	exec 9>&-
+	await "and there, then" is_dropped_by veth-c:cell 192.0.2.2
+	fate "its cap is for its own" PPPP "$(from4 192.0.2.3)" "$(from4 192.0.2.4)" \
+		"$(from4 192.0.2.3)" "$(from4 192.0.2.4)"
+	await "is reached" has_capped 3
+	is "and nobody else is banned" "$(banned)" "192.0.2.1 192.0.2.2 198.51.100.1 198.51.100.2"
+	check "the other goes" baleen detach --forget veth-c
+	ip -n "$B" link del veth-c
+	detach
+}
+
+# is_dropped_by DEV:RULE ADDRESS
+is_dropped_by() { baleen match "$@" >matched && [ "$(<matched)" = "$2" ]; }
+
+# has_capped N: so many were not banned, since baleend began
+has_capped() { http "$B" GET /metrics | grep -q "^baleen_daemon_limit_bans_total{result=\"capped\"} $1"; }
 
 # What has happened while baleend was away it makes good.
 test_baleend_away()
@@ -347,6 +389,7 @@ test_refused_rules
 test_frames
 start_baleend "$B" --no-drops
 test_bans
+test_devices
 test_baleend_away
 test_kept
 test_spoofed

@@ -15,9 +15,11 @@
 
 /* Between two rounds, so that a flood of overruns becomes few batches. */
 #define PAUSE_US 20000ull
-/* After a device was busy: a flood is to be banned within 100 ms, and after DAEMON_RETRY_US
- * it took 590 ms, once in four.
+/* For who holds a device when the ban is on the disk: a flood is to be banned within 100 ms. What
+ * is behind still is of upkeep.c.
  */
+#define WAIT_MS 50
+/* After the book was locked. */
 #define BUSY_US 30000ull
 /* As many as the ring buffer holds. A source that is still over is told of again a second later. */
 #define MAX_WAITING 2048
@@ -79,7 +81,6 @@ static void report(struct daemon *daemon, const struct limited *limited,
 		       "more are over a limit than it may ban at a time: its cap is reached");
 }
 
-/* Bans of a busy device wait. */
 static void ban(struct daemon *daemon, struct limited *limited)
 {
 	struct baleen_limit_bans bans;
@@ -88,8 +89,8 @@ static void ban(struct daemon *daemon, struct limited *limited)
 
 	if (!limited->n)
 		return;
-	err = baleen_limit_bans_put(limited->device, limited->overrun, limited->n, DAEMON_LOCK_MS,
-				    &bans, &error);
+	err = baleen_limit_bans_put(limited->device, limited->overrun, limited->n, WAIT_MS, &bans,
+				    &error);
 	if (err == -ETIMEDOUT) {
 		timer_sooner(daemon, daemon->limits, BUSY_US);
 		return;

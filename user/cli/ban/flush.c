@@ -8,6 +8,7 @@
 #include "state/book.h"
 #include "state/parked.h"
 #include "util/number.h"
+#include "util/shell.h"
 
 struct flush {
 	const char *target;
@@ -51,9 +52,10 @@ static void tell_of_bans(const struct baleen_rule_store *state,
 	char n[NUMBER_TEXT];
 
 	if (n_bans)
-		complain("%s %s of all rules stay%s: 'baleen flush bans' deletes them",
+		complain("%s %s of all rules stay%s: 'baleen flush bans %s%s' deletes %s",
 			 format_count(n_bans, n), baleen_plural(n_bans, "ban", "bans"),
-			 n_bans == 1 ? "s" : "");
+			 n_bans == 1 ? "s" : "", origin ? "--origin " : "--all",
+			 origin ? baleen_shell_word(origin).text : "", n_bans == 1 ? "it" : "them");
 	if (n_of_fleet)
 		complain("%s %s of a fleet stay%s", format_count(n_of_fleet, n),
 			 baleen_plural(n_of_fleet, "ban", "bans"), n_of_fleet == 1 ? "s" : "");

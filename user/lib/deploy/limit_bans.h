@@ -2,8 +2,8 @@
 /*
  * Bans of sources that went over a limit.
  *
- *      packets --> bucket empty --> ring buffer --> entries of origin `limit`, which end,
- *                                                   in the rules of the device that take bans
+ *      packets --> bucket empty --> ring buffer --> bans of origin `limit`, which end, of all
+ *                                                   rules that take bans, of all devices
  */
 #ifndef BALEEN_LIMIT_BANS_H
 #define BALEEN_LIMIT_BANS_H
@@ -36,18 +36,18 @@ struct baleen_limit_bans {
 
 /**
  * baleen_limit_bans_put() - ban who went over a limit
- * @device: name of the device
+ * @device: name of the device whose limits they are of
  * @overrun: sources that did
  * @n: how many
- * @timeout_ms: how long to wait for another writer
+ * @timeout_ms: as for baleen_bans_put()
  * @bans: filled in
  * @error: filled in on failure
  *
  * A ban counts from the overrun, so an old one may have ended. Whoever is protected, and
- * the peers of guarded sessions, are not banned.
+ * the peers of guarded sessions, are not banned. The cap of a limit is for the bans that came by it.
  *
- * Return: 0; -ENOENT when the device has no state, or no filter; -ETIMEDOUT when another
- * writer held on; a negative errno.
+ * Return: 0; -ENOENT when the device has no filter, or no rule takes bans; -ETIMEDOUT when another
+ * writer held the book; a negative errno.
  */
 int baleen_limit_bans_put(const char *device, const struct baleen_overrun *overrun, size_t n,
 			  u64 timeout_ms, struct baleen_limit_bans *bans,
