@@ -87,6 +87,7 @@ struct daemon_logged {
  * @arrivals: timer of new devices
  * @link: netlink socket with events of devices
  * @known: the devices that exist
+ * @is_link_gone: one was deleted, and what it has left was not looked at yet
  * @http: the HTTP server
  * @http_timer: closes slow connections
  * @me: metrics of baleend itself
@@ -118,6 +119,7 @@ struct daemon {
 	sd_event_source *arrivals;
 	int link_fd; /* -1: none */
 	struct known *known;
+	bool is_link_gone;
 	struct http_server http;
 	sd_event_source *http_timer;
 	struct baleen_metrics_daemon me;

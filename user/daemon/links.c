@@ -19,6 +19,7 @@
 #include "daemon.h"
 #include "deploy/conf_find.h"
 #include "deploy/deploy.h"
+#include "deploy/gone.h"
 #include "net/device.h"
 #include "net/link_wait.h"
 #include "state/rule_store_path.h"
@@ -31,6 +32,9 @@
 #define MAX_ATTEMPTS 60
 /* default.conf of a new device may need a network that is not there yet. */
 #define DEFAULT_AGAIN_US 60000000ull
+
+/* Many devices that go at once cause few looks. */
+#define GONE_US 20000ull
 
 /**
  * struct known_link - a device that exists
@@ -278,6 +282,9 @@ static int look(sd_event_source *timer, uint64_t usec, void *data)
 	bool is_left = false;
 	u64 next_us;
 
+	if (daemon->is_link_gone)
+		baleen_gone_tidy();
+	daemon->is_link_gone = false;
 	for (size_t i = 0; i < daemon->known->n; i++) {
 		struct known_link *link = &daemon->known->link[i];
 
@@ -321,6 +328,7 @@ static void look_at_all(struct daemon *daemon)
 	for (size_t i = daemon->known->n; i--;)
 		if (!daemon->known->link[i].is_seen)
 			forget(daemon->known, daemon->known->link[i].index);
+	daemon->is_link_gone = true;
 	timer_sooner(daemon, daemon->arrivals, 0);
 }
 
@@ -343,7 +351,8 @@ static int receive_news(const struct nlmsghdr *message, void *data)
 		return MNL_CB_OK;
 	if (message->nlmsg_type == RTM_DELLINK) {
 		forget(daemon->known, info->ifi_index);
-		timer_sooner(daemon, daemon->arrivals, 0);
+		daemon->is_link_gone = true;
+		timer_sooner(daemon, daemon->arrivals, GONE_US);
 	}
 	if (message->nlmsg_type != RTM_NEWLINK)
 		return MNL_CB_OK;

@@ -7,6 +7,7 @@
 #include "cli/open/session.h"
 #include "cli/common/options.h"
 #include "deploy/conf_find.h"
+#include "deploy/gone.h"
 #include "net/device.h"
 #include "util/duration.h"
 
@@ -140,6 +141,9 @@ static int run(int argc, char **argv)
 	err = mend_book(apply.looks);
 	if (!err)
 		err = apply_all(&apply, argc, argv);
+	/* Where baleend does not run, each device that comes looks for those that went. */
+	if (apply.is_new)
+		baleen_gone_tidy();
 	if (!err)
 		err = apply.result;
 	if (err == EXIT_CHANGED && apply.quiet_change)

@@ -3,62 +3,14 @@
 #include <errno.h>
 #include <string.h>
 
+#include "cli/ban/ban.h"
 #include "cli/ban/describe_entry.h"
 #include "cli/ban/parked_entries.h"
-#include "cli/ban/ban.h"
+#include "cli/ban/cmd_ban.h"
 #include "cli/open/filter_name.h"
 #include "cli/open/session.h"
 #include "net/device.h"
 #include "util/duration.h"
-
-/**
- * struct ban - one run of ban or unban
- * @command: which of them
- * @address: as typed
- * @entry: origin, reason and end
- * @exist: what changes nothing is fine
- * @force: also what would cut this host off, and what is too wide
- * @narrow: without what must not be dropped
- * @json: report as JSON
- * @wait_ms: for other writers of each device
- * @key: the keys that @address stands for
- * @n_keys: how many
- * @bans: the rules
- * @change: of each key what is to be done with it
- * @n_parked: scopes without a rule that an unban has taken it out of
- */
-struct ban {
-	const struct command *command;
-	const char *address;
-	struct entry_options entry;
-	bool exist, force, narrow, json;
-	u64 wait_ms;
-	struct baleen_rule_entry key[ENTRY_PAIR];
-	size_t n_keys;
-	struct baleen_bans bans;
-	struct baleen_rule_entry_change change[ENTRY_PAIR];
-	size_t n_parked;
-};
-
-static bool is_ban(const struct ban *ban)
-{
-	return ban->command == &ban_command;
-}
-
-static struct baleen_entry_text key_text(const struct ban *ban)
-{
-	return baleen_entry_key_text(&ban->key[0].key);
-}
-
-/* DEV:RULE, into at least TARGET_BYTES bytes; returns @text. */
-#define TARGET_BYTES (BALEEN_POINT_BYTES + BALEEN_NAME_BYTES)
-
-static const char *target_text(const struct ban *ban, const struct baleen_ban_rule *rule,
-			       char *text)
-{
-	snprintf(text, TARGET_BYTES, "%s:%s", ban->bans.device[rule->device].name, rule->rule.name);
-	return text;
-}
 
 /* --- arguments ------------------------------------------------------------- */
 
@@ -98,8 +50,8 @@ static int make_keys(struct ban *ban)
 	if (n < 0)
 		return complain("%s", error.text);
 	if (!ban->json)
-		say_stands_for(NULL, ban->address, &ban->key[0], n > 1 && is_ban(ban));
-	ban->n_keys = is_ban(ban) ? 1 : n;
+		say_stands_for(NULL, ban->address, &ban->key[0], n > 1 && ban_is_ban(ban));
+	ban->n_keys = ban_is_ban(ban) ? 1 : n;
 	return 0;
 }
 
@@ -120,18 +72,6 @@ static int check_address(const struct ban *ban)
 
 /* --- what is there ---------------------------------------------------------- */
 
-/* Has the rule it of this origin? @only_bans: by an entry of its own it does not count */
-static bool has_it(const struct ban *ban, const struct baleen_ban_rule *rule, bool only_bans)
-{
-	for (size_t i = 0; i < rule->before.n; i++) {
-		const struct baleen_rule_entry *there = &rule->before.entry[i];
-
-		if ((there->is_ban || !only_bans) && !strcmp(there->origin, ban->key[0].origin))
-			return true;
-	}
-	return false;
-}
-
 /* Would any rule be another one? Where rules have it by entries of their own, those that come later
  * would not.
  */
@@ -140,28 +80,21 @@ static bool has_news(const struct ban *ban)
 	for (size_t i = 0; i < ban->bans.n_rules; i++) {
 		const struct baleen_ban_rule *rule = &ban->bans.rule[i];
 
-		if (is_ban(ban) ? !has_it(ban, rule, true) : rule->before.n > 0)
+		if (ban_is_ban(ban) ? !ban_has_it(ban, rule, true) : rule->before.n > 0)
 			return true;
 	}
 	return false;
 }
 
-/* Says what else drops the address: entries and lines of any rule of these devices. */
-static void explain(const struct ban *ban)
-{
-	for (u32 i = 0; i < ban->bans.n_devices; i++)
-		if (ban->bans.device[i].has_state)
-			explain_device(&ban->bans.device[i].deploy.state, &ban->key[0]);
-}
-
 static int complain_noop(const struct ban *ban)
 {
-	if (is_ban(ban))
+	if (ban_is_ban(ban))
 		return complain("%s is banned by origin '%s' already: nothing changed (--exist "
 				"renews it)",
-				key_text(ban).text, ban->key[0].origin);
-	complain("%s is not banned: nothing changed (--exist does not mind)", key_text(ban).text);
-	explain(ban);
+				ban_key_text(ban).text, ban->key[0].origin);
+	complain("%s is not banned: nothing changed (--exist does not mind)",
+		 ban_key_text(ban).text);
+	ban_explain(ban);
 	return EXIT_FAILED;
 }
 
@@ -205,7 +138,7 @@ static int put(struct ban *ban)
 				      .cuts_sessions = !ban->narrow && is_guarded(ban),
 				      .forces = ban->force,
 				      .narrows = ban->narrow };
-	char target[TARGET_BYTES], why[ENTRY_REFUSAL];
+	char target[BAN_TARGET_BYTES], why[ENTRY_REFUSAL];
 	struct baleen_error error;
 	int err = baleen_bans_put(&ban->bans, &batch, ban->wait_ms, &refused, &error);
 
@@ -213,8 +146,8 @@ static int put(struct ban *ban)
 		return 0;
 	if (!refused)
 		return complain("%s: nothing changed", error.text);
-	complain("%s: '%s' not added: %s: nothing changed", target_text(ban, refused, target),
-		 key_text(ban).text, entry_refusal(&ban->change[0], why));
+	complain("%s: '%s' not added: %s: nothing changed", ban_target_text(ban, refused, target),
+		 ban_key_text(ban).text, entry_refusal(&ban->change[0], why));
 	return suggest_word(&ban->change[0], ban->command->name, NULL);
 }
 
@@ -226,143 +159,14 @@ static int change(struct ban *ban)
 		if (baleen_bans_remember(&ban->bans, &ban->key[i], &error))
 			return complain("%s", error.text);
 		ban->change[i].entry = ban->key[i];
-		ban->change[i].op = is_ban(ban) ? BALEEN_RULE_ENTRY_PUT : BALEEN_RULE_ENTRY_REMOVE;
-		if (!is_ban(ban))
+		ban->change[i].op =
+			ban_is_ban(ban) ? BALEEN_RULE_ENTRY_PUT : BALEEN_RULE_ENTRY_REMOVE;
+		if (!ban_is_ban(ban))
 			ban->change[i].entry.origin[0] = '\0';
 	}
 	if (!has_news(ban) && !ban->exist && !ban->n_parked)
 		return complain_noop(ban);
-	return (is_ban(ban) && !ban->narrow && check_host(ban)) || put(ban) ? EXIT_FAILED : 0;
-}
-
-/* --- report ------------------------------------------------------------------ */
-
-static const char *result_text(const struct ban *ban, const struct baleen_ban_rule *rule)
-{
-	if (!is_ban(ban))
-		return rule->before.n ? "deleted" : "absent";
-	return has_it(ban, rule, false) ? "renewed" : "added";
-}
-
-static bool is_behind(const struct ban *ban, const struct baleen_ban_rule *rule)
-{
-	return ban->bans.device[rule->device].is_behind;
-}
-
-static bool is_narrowed(const struct ban *ban)
-{
-	return is_ban(ban) && ban->change[0].answer == BALEEN_GATE_NARROWED;
-}
-
-/* An origin may have banned it, and added it to a rule, too. */
-static bool is_repeated(const struct baleen_ban_rule *rule, size_t at)
-{
-	for (size_t i = 0; i < at; i++)
-		if (!strcmp(rule->before.entry[i].origin, rule->before.entry[at].origin))
-			return true;
-	return false;
-}
-
-/* The origins that had banned it, each once. */
-static json_t *describe_origins(const struct baleen_ban_rule *rule)
-{
-	json_t *origins = json_array();
-
-	for (size_t i = 0; i < rule->before.n; i++)
-		if (!is_repeated(rule, i))
-			json_array_append_new(origins, json_text(rule->before.entry[i].origin));
-	return origins;
-}
-
-static json_t *describe_behind(const struct ban *ban)
-{
-	json_t *behind = json_array();
-
-	for (u32 i = 0; i < ban->bans.n_devices; i++) {
-		const struct baleen_ban_device *device = &ban->bans.device[i];
-
-		if (device->is_behind)
-			json_array_append_new(behind, json_pack("{s:o,s:o}", "device",
-								json_text(device->name), "why",
-								json_text(device->why.text)));
-	}
-	return behind;
-}
-
-static json_t *describe_rule(const struct ban *ban, const struct baleen_ban_rule *rule)
-{
-	const struct baleen_ban_device *device = &ban->bans.device[rule->device];
-	json_t *json = json_object();
-
-	json_object_set_new(json, "device", json_text(device->name));
-	json_object_set_new(json, "rule", json_text(rule->rule.name));
-	json_object_set_new(json, "result",
-			    json_string(device->is_behind ? "behind" : result_text(ban, rule)));
-	if (is_ban(ban))
-		json_object_set_new(json, "narrowed", json_boolean(is_narrowed(ban)));
-	json_object_set_new(json, "origins_before", describe_origins(rule));
-	json_object_set_new(json, "attached",
-			    device->is_behind ? json_null() : json_boolean(device->is_attached));
-	json_object_set_new(json, "in_place", json_boolean(rule->in_place));
-	json_object_set_new(json, "prefix_banned",
-			    *rule->widened ? json_text(rule->widened) : json_null());
-	return json;
-}
-
-static int report_json(const struct ban *ban)
-{
-	json_t *rules = json_array(), *json = json_object();
-
-	for (size_t i = 0; i < ban->bans.n_rules; i++)
-		json_array_append_new(rules, describe_rule(ban, &ban->bans.rule[i]));
-	json_object_set_new(json, "entry",
-			    json_text(ban->n_keys ? key_text(ban).text : ban->address));
-	if (is_ban(ban))
-		json_object_set_new(json, "expires_ms",
-				    ban->key[0].expires_ms ? json_integer(ban->key[0].expires_ms) :
-							     json_null());
-	json_object_set_new(json, "rules", rules);
-	if (!is_ban(ban))
-		json_object_set_new(json, "parked", json_integer(ban->n_parked));
-	json_object_set_new(json, "behind", describe_behind(ban));
-	return print_json(json);
-}
-
-static void print_origins(const struct baleen_ban_rule *rule)
-{
-	for (size_t i = 0; i < rule->before.n; i++)
-		if (!is_repeated(rule, i))
-			say("%s%s", i ? ", " : " (", rule->before.entry[i].origin);
-	if (rule->before.n)
-		putchar(')');
-}
-
-static void print_rule(const struct ban *ban, const struct baleen_ban_rule *rule)
-{
-	char target[TARGET_BYTES], end[BALEEN_DURATION_TEXT + 8], why[ENTRY_REFUSAL];
-
-	say("%s: %s %s", target_text(ban, rule, target), key_text(ban).text,
-	    result_text(ban, rule));
-	if (!is_ban(ban))
-		print_origins(rule);
-	else if (ban->key[0].expires_ms)
-		say(", ends %s", format_expiry(ban->key[0].expires_ms, end));
-	if (is_narrowed(ban))
-		say(", narrowed: %s", entry_refusal(&ban->change[0], why));
-	say("%s\n", ban->bans.device[rule->device].is_attached ? "" : ", not attached now");
-	print_widened(target, rule->widened, false);
-}
-
-static int report(const struct ban *ban)
-{
-	if (ban->json)
-		return report_json(ban);
-	for (size_t i = 0; i < ban->bans.n_rules; i++)
-		if (!is_behind(ban, &ban->bans.rule[i]))
-			print_rule(ban, &ban->bans.rule[i]);
-	if (!is_ban(ban))
-		explain(ban);
-	return finish_output(EXIT_DONE);
+	return (ban_is_ban(ban) && !ban->narrow && check_host(ban)) || put(ban) ? EXIT_FAILED : 0;
 }
 
 /* Says when it could not be kept, and who is behind. */
@@ -388,8 +192,8 @@ static int run_opened(struct ban *ban)
 	if (!err)
 		err = change(ban);
 	if (!err)
-		err = report(ban);
-	if (!err && is_ban(ban))
+		err = ban_report(ban);
+	if (!err && ban_is_ban(ban))
 		entries_warn_bans_end(&entries, &ban->bans);
 	return err ? err : check_done(ban);
 }
@@ -405,13 +209,13 @@ static int run(struct ban *ban, int argc, char **argv)
 		return err;
 	if (baleen_device_privileges(&error))
 		return complain("%s", error.text);
-	if (!is_ban(ban) && unban_parked(ban->address, &ban->entry, ban->json, &ban->n_parked))
+	if (!ban_is_ban(ban) && unban_parked(ban->address, &ban->entry, ban->json, &ban->n_parked))
 		return EXIT_FAILED;
 	err = baleen_bans_open(&ban->bans, BALEEN_SCOPE_BANS, &error);
 	if (!err) {
 		err = run_opened(ban);
 	} else if (err == -ENOENT && ban->n_parked) {
-		err = ban->json ? report_json(ban) : finish_output(EXIT_DONE);
+		err = ban->json ? ban_report(ban) : finish_output(EXIT_DONE);
 	} else if (err == -ENOENT) {
 		err = complain_no_bans(&error);
 	} else {

@@ -85,13 +85,27 @@ int baleen_stale_pins_forget(void (*on_stale)(const struct baleen_stale_pins *go
 	return baleen_stale_pins_forget_of(&baleen_xdp_instances, on_stale, data, error);
 }
 
+/* --- deleted ------------------------------------------------------------------- */
+
 static void ignore(const struct baleen_stale_pins *gone, void *data)
 {
 }
 
-static int visit_name(const struct baleen_pins *pins, void *device)
+/**
+ * struct deleted - on the way to devices of this namespace that were deleted
+ * @goes: whether its pins go
+ * @data: passed to it
+ */
+struct deleted {
+	bool (*goes)(const struct baleen_stale_pins *gone, void *data);
+	void *data;
+};
+
+/* The number of a living device says at once that there is nothing to look at. */
+static int visit_deleted(const struct baleen_pins *pins, void *data)
 {
 	const struct walk walk = { .type = &baleen_xdp_instances, .on_stale = ignore };
+	const struct deleted *deleted = data;
 	struct baleen_pins locked = *pins;
 	struct baleen_stale_pins gone;
 	char name[BALEEN_POINT_BYTES];
@@ -99,11 +113,25 @@ static int visit_name(const struct baleen_pins *pins, void *device)
 	if (baleen_device_name(pins->ifindex, name) || has_device(&walk, pins) == 1)
 		return 0;
 	describe(&walk, pins, &gone);
-	if (strcmp(gone.device, device) || baleen_pins_lock(&locked, 0, NULL))
+	if (!deleted->goes(&gone, deleted->data) || baleen_pins_lock(&locked, 0, NULL))
 		return 0;
 	forget(&locked, &walk);
 	baleen_pins_unlock(&locked);
 	return 0;
+}
+
+void baleen_stale_pins_forget_deleted(bool (*goes)(const struct baleen_stale_pins *gone,
+						   void *data),
+				      void *data)
+{
+	struct deleted deleted = { goes, data };
+
+	baleen_pins_each(visit_deleted, &deleted, NULL);
+}
+
+static bool has_name(const struct baleen_stale_pins *gone, void *device)
+{
+	return !strcmp(gone->device, device);
 }
 
 void baleen_stale_pins_forget_name(const char *device)
@@ -111,5 +139,5 @@ void baleen_stale_pins_forget_name(const char *device)
 	char name[BALEEN_POINT_BYTES];
 
 	snprintf(name, sizeof(name), "%s", device);
-	baleen_pins_each(visit_name, name, NULL);
+	baleen_stale_pins_forget_deleted(has_name, name);
 }

@@ -55,6 +55,18 @@ int baleen_stale_pins_forget_of(const struct baleen_instance_type *type,
 				void *data, struct baleen_error *error);
 
 /**
+ * baleen_stale_pins_forget_deleted() - remove the pins of devices of this namespace that were
+ *                                      deleted
+ * @goes: asked of each; may be called without anything being removed
+ * @data: passed to @goes
+ *
+ * What another command holds is left.
+ */
+void baleen_stale_pins_forget_deleted(bool (*goes)(const struct baleen_stale_pins *gone,
+						   void *data),
+				      void *data);
+
+/**
  * baleen_stale_pins_forget_name() - remove the pins of a device that is gone
  * @device: its name at attach, in this network namespace
  *
