@@ -73,13 +73,13 @@ static void claim(void *header, u32 n_blocks)
 }
 
 /* The memory that an image takes: of some MiB in pages of 2 MiB, a pointer to each of 4 KiB, and
- * less than a page beside.
+ * its structures: less than a page, but in a kernel with lockdep more.
  */
 static u64 cost_of(u64 n_bytes)
 {
 	u64 n_paged = (n_bytes + 2 * MIB - 1) / (2 * MIB) * (2 * MIB);
 
-	return n_paged + n_paged / PAGE * 8 + PAGE;
+	return n_paged + n_paged / PAGE * 8 + 4 * PAGE;
 }
 
 /* Writes the header: memory is taken for all that it claims. Closes the file. */
