@@ -46,6 +46,8 @@ void ban_explain(const struct ban *ban)
 
 static const char *result_text(const struct ban *ban, const struct baleen_ban_rule *rule)
 {
+	if (ban->is_part)
+		return "excepted";
 	if (!ban_is_ban(ban))
 		return rule->before.n ? "deleted" : "absent";
 	return ban_has_it(ban, rule, false) ? "renewed" : "added";
@@ -129,8 +131,14 @@ static int report_json(const struct ban *ban)
 				    ban->key[0].expires_ms ? json_integer(ban->key[0].expires_ms) :
 							     json_null());
 	json_object_set_new(json, "rules", rules);
-	if (!ban_is_ban(ban))
+	if (!ban_is_ban(ban)) {
 		json_object_set_new(json, "parked", json_integer(ban->n_parked));
+		json_object_set_new(json, "excepted_from",
+				    ban->is_part ?
+					    json_text(
+						    baleen_entry_key_text(&ban->around.key).text) :
+					    json_null());
+	}
 	json_object_set_new(json, "behind", describe_behind(ban));
 	return print_json(json);
 }
@@ -154,7 +162,10 @@ static char *format_rule(const struct ban *ban, const struct baleen_ban_rule *ru
 	if (!out)
 		return NULL;
 	fprintf(out, "%s %s", ban_key_text(ban).text, result_text(ban, rule));
-	if (!ban_is_ban(ban))
+	if (ban->is_part)
+		fprintf(out, " from %s (%s), which stays",
+			baleen_entry_key_text(&ban->around.key).text, ban->around.origin);
+	else if (!ban_is_ban(ban))
 		format_origins(rule, out);
 	else if (ban->key[0].expires_ms)
 		fprintf(out, ", ends %s", format_expiry(ban->key[0].expires_ms, end));

@@ -9,6 +9,7 @@
 #include "cli/ban/cmd_ban.h"
 #include "cli/open/filter_name.h"
 #include "cli/open/session.h"
+#include "deploy/bans_around.h"
 #include "net/device.h"
 #include "util/duration.h"
 
@@ -86,14 +87,46 @@ static bool has_news(const struct ban *ban)
 	return false;
 }
 
+/* --- a part of a ban ---------------------------------------------------------- */
+
+/* Is it a part of a wider ban, and no exception of it yet? 1, 0, or a negative errno. */
+static int find_around(struct ban *unban, struct baleen_error *error)
+{
+	int ret =
+		baleen_bans_find_around(&unban->bans.book, &unban->key[unban->n_keys - 1].key.span,
+					false, baleen_now_ms(), &unban->around, error);
+
+	return ret > 0 ? !unban->around.is_exception : ret;
+}
+
+/* Lets the address alone pass, of IPv6, too: the rest of the ban stays. */
+static void except(struct ban *unban)
+{
+	struct baleen_rule_entry *entry = &unban->change[0].entry;
+
+	*entry = unban->key[unban->n_keys - 1];
+	entry->is_exception = true;
+	entry->expires_ms = 0;
+	strcpy(entry->origin, BALEEN_ORIGIN_UNBAN);
+	unban->change[0].op = BALEEN_RULE_ENTRY_PUT;
+	unban->key[0] = unban->key[unban->n_keys - 1];
+	unban->n_keys = 1;
+	unban->is_part = true;
+}
+
 static int complain_noop(const struct ban *ban)
 {
 	if (ban_is_ban(ban))
 		return complain("%s is banned by origin '%s' already: nothing changed (--exist "
 				"renews it)",
 				ban_key_text(ban).text, ban->key[0].origin);
-	complain("%s is not banned: nothing changed (--exist does not mind)",
-		 ban_key_text(ban).text);
+	if (ban->around.is_exception)
+		complain("%s is excepted from a wider ban already: nothing changed (--exist does "
+			 "not mind)",
+			 ban_key_text(ban).text);
+	else
+		complain("%s is not banned: nothing changed (--exist does not mind)",
+			 ban_key_text(ban).text);
 	ban_explain(ban);
 	return EXIT_FAILED;
 }
@@ -164,7 +197,15 @@ static int change(struct ban *ban)
 		if (!ban_is_ban(ban))
 			ban->change[i].entry.origin[0] = '\0';
 	}
-	if (!has_news(ban) && !ban->exist && !ban->n_parked)
+	if (!ban_is_ban(ban) && !has_news(ban) && !ban->n_parked) {
+		int part = find_around(ban, &error);
+
+		if (part < 0)
+			return complain("%s", error.text);
+		if (part)
+			except(ban);
+	}
+	if (!has_news(ban) && !ban->exist && !ban->n_parked && !ban->is_part)
 		return complain_noop(ban);
 	return (ban_is_ban(ban) && !ban->narrow && check_host(ban)) || put(ban) ? EXIT_FAILED : 0;
 }
@@ -282,6 +323,7 @@ const struct command unban_command = {
 	.synopsis = "ADDR [OPTION...]",
 	.help = "Deletes an address, prefix or range from every rule that takes bans, of all devices,\n"
 		"whoever has banned it. What lists and other prefixes hold stays, and is named.\n"
+		"A part of a wider ban becomes an exception of it, until that ban ends.\n"
 		"A device that cannot be changed now is named; it follows with baleend, or with the next\n"
 		"command that changes it.\n"
 		"Exit: 5 when a device is behind: the others have let go.\n",

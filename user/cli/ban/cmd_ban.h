@@ -23,6 +23,8 @@
  * @bans: the rules
  * @change: of each key what is to be done with it
  * @n_parked: scopes without a rule that an unban has taken it out of
+ * @is_part: of an unban: it is a part of a ban, and becomes an exception of that
+ * @around: that ban
  */
 struct ban {
 	const struct command *command;
@@ -35,6 +37,8 @@ struct ban {
 	struct baleen_bans bans;
 	struct baleen_rule_entry_change change[ENTRY_PAIR];
 	size_t n_parked;
+	bool is_part;
+	struct baleen_rule_entry around;
 };
 
 /* Is it a ban? */

@@ -9,35 +9,43 @@
 /**
  * struct told - entries that were named
  * @target: DEV:RULE
+ * @decision: what the entries so far say, of which the longest come first
  * @n: how many
  */
 struct printed {
 	const char *target;
+	enum baleen_decision decision;
 	u64 n;
 };
 
 /* The first key that an entry holds, by which others are found. */
 static int first_key(const struct baleen_rule_entry *entry, u32 key_spec, struct baleen_key *key)
 {
-	const struct baleen_span *span = &entry->key.span;
 	const char *fields = entry->key.fields, *reason;
 
 	if (!baleen_entry_key_is_addresses(&entry->key))
 		return baleen_key_parse(fields, strlen(fields), key_spec, key, &reason);
-	*key = (struct baleen_key){ .domain = span->is_ip6 ? BALEEN_IP6 : BALEEN_IP4 };
-	if (span->is_ip6) {
-		key->hi = span->first.hi;
-		key->lo = span->first.lo;
-	} else {
-		key->ip4 = span->first.lo;
-	}
+	*key = baleen_span_first_key(&entry->key.span);
 	return 0;
+}
+
+/* Behind an exception nothing holds it that the exception takes it out of. */
+static bool is_excepted(struct printed *printed, const struct baleen_reason *reason)
+{
+	bool is_out = printed->decision == BALEEN_DECIDED_OUT ||
+		      (printed->decision == BALEEN_LEFT_TO_FEEDS && !reason->is_feed);
+
+	if (!reason->is_feed)
+		printed->decision = baleen_decision_with(printed->decision, &reason->entry);
+	return is_out || (!reason->is_feed && reason->entry.is_exception);
 }
 
 static int say_reason(const struct baleen_reason *reason, void *data)
 {
 	struct printed *printed = data;
 
+	if (is_excepted(printed, reason))
+		return 0;
 	printed->n++;
 	if (reason->is_feed && reason->line)
 		complain("%s: %s stays in force: line %llu of %s", printed->target, reason->text,

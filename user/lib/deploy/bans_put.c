@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Bans of all rules, changed: one transaction of the book, then each device follows. */
+/* Bans of all rules, changed: one transaction of the book, then each device follows.
+ *
+ * Above 500 lines, since a ban's whole way is one thought.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "deploy/bans.h"
+#include "deploy/bans_around.h"
 #include "deploy/batch_rows.h"
 #include "deploy/batch_rule.h"
 #include "state/book.h"
@@ -20,6 +24,8 @@
  * @asked: the rule that is asked now
  * @n_protected: of each change, how many rules say that it is protected
  * @repeats: of each change, whether one before has its key; NULL when nobody asks
+ * @has_exceptions: parts of bans were unbanned before
+ * @has_removed: a ban was taken out, whose exceptions may have no other
  * @now_ms: the time
  * @is_changed: a row was changed
  * @is_committed: and is on the disk
@@ -34,6 +40,8 @@ struct work {
 	size_t asked;
 	u32 *n_protected;
 	bool *repeats;
+	bool has_exceptions;
+	bool has_removed;
 	u64 now_ms;
 	bool is_changed;
 	bool is_committed;
@@ -203,6 +211,20 @@ static int find_room(struct work *work, const struct baleen_rule_entry *entry, b
 	return err;
 }
 
+/* Somebody who is banned anew is an exception no longer. */
+static int remove_exception(struct work *work, const struct baleen_rule_entry *banned)
+{
+	struct baleen_rule_entry exception = { .key = banned->key, .is_exception = true };
+	u64 n = 0;
+	int err;
+
+	if (!work->has_exceptions || banned->is_exception)
+		return 0;
+	err = baleen_rule_entries_remove(&work->bans->book, NULL, &exception, BALEEN_ORIGIN_UNBAN,
+					 &n, work->error);
+	return err || !n ? err : touch(work, &exception, false, false);
+}
+
 static int put_row(struct work *work, struct baleen_rule_entry_change *change)
 {
 	bool is_repeat = work->repeats && work->repeats[change - work->batch->change];
@@ -215,6 +237,8 @@ static int put_row(struct work *work, struct baleen_rule_entry_change *change)
 		change->answer = BALEEN_GATE_FULL;
 		return refuse(work, change);
 	}
+	if (!err)
+		err = remove_exception(work, &change->entry);
 	if (!err)
 		err = baleen_rule_entries_put(&work->bans->book, NULL, &change->entry, &is_new,
 					      work->error);
@@ -246,6 +270,7 @@ static int remove_row(struct work *work, const struct baleen_rule_entry *entry, 
 
 	if (!err && n_bans)
 		err = touch(work, entry, false, false);
+	work->has_removed |= n_bans && !entry->is_exception;
 	*n = n_bans;
 	for (size_t i = 0; i < work->bans->n_rules && !err; i++) {
 		u64 n_own = 0;
@@ -291,6 +316,7 @@ static int flush_rows(struct work *work)
 
 	if (!work->batch->flush_of)
 		return 0;
+	work->has_removed = true;
 	err = baleen_rule_entries_each(&work->bans->book, NULL, origin, touch_each, work,
 				       work->error);
 	return err ? err :
@@ -330,6 +356,22 @@ static int end_rows(struct work *work)
 	return err;
 }
 
+static int remove_stray(const struct baleen_rule_entry *entry, void *data)
+{
+	u64 n;
+
+	return remove_row(data, entry, false, &n);
+}
+
+/* An exception is of the bans around it, and goes with the last of them. */
+static int end_exceptions(struct work *work)
+{
+	if (!work->has_exceptions || !work->has_removed)
+		return 0;
+	return baleen_bans_each_stray(&work->bans->book, work->now_ms, remove_stray, work,
+				      work->error);
+}
+
 static bool has_bound(const struct baleen_bans *bans)
 {
 	for (size_t i = 0; i < bans->n_rules; i++)
@@ -344,6 +386,8 @@ static int change_book(struct work *work)
 
 	if (work->batch->snapshot_of)
 		baleen_journal_many(&work->bans->book);
+	work->has_exceptions =
+		baleen_rule_entries_count(&work->bans->book, NULL, BALEEN_ORIGIN_UNBAN);
 	err = end_rows(work);
 	if (!err)
 		err = flush_rows(work);
@@ -354,6 +398,8 @@ static int change_book(struct work *work)
 	if (!err)
 		err = baleen_batch_leftovers(work->batch, &work->bans->book, NULL, remove_leftover,
 					     work, work->error);
+	if (!err)
+		err = end_exceptions(work);
 	for (size_t i = 0; i < work->bans->n_rules && !err; i++)
 		if (!work->rule[i].is_out)
 			err = baleen_batch_rule_widen(&work->rule[i]);

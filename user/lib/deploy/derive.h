@@ -95,17 +95,33 @@ int baleen_derive_roomy(const struct baleen_rule_store *state,
  * @BALEEN_UNDECIDED: nothing: the feeds decide
  * @BALEEN_DECIDED_IN: it is in the set
  * @BALEEN_DECIDED_OUT: it is not
+ * @BALEEN_LEFT_TO_FEEDS: while entries are looked at: the longest one is an exception of bans,
+ * which takes it out of no feed; one of the rule itself behind it would
  */
 enum baleen_decision {
 	BALEEN_UNDECIDED,
 	BALEEN_DECIDED_IN,
 	BALEEN_DECIDED_OUT,
+	BALEEN_LEFT_TO_FEEDS,
 };
 
-/* The decision of an entry in force for the keys in it. */
-static inline enum baleen_decision baleen_decision_of(const struct baleen_rule_entry *entry)
+/* The decision of entries in force for a key in all of them, the longest first. */
+static inline enum baleen_decision baleen_decision_with(enum baleen_decision before,
+							const struct baleen_rule_entry *entry)
 {
-	return entry->is_exception ? BALEEN_DECIDED_OUT : BALEEN_DECIDED_IN;
+	if (before == BALEEN_UNDECIDED && entry->is_exception && entry->is_ban)
+		return BALEEN_LEFT_TO_FEEDS;
+	if (before == BALEEN_UNDECIDED)
+		return entry->is_exception ? BALEEN_DECIDED_OUT : BALEEN_DECIDED_IN;
+	if (before == BALEEN_LEFT_TO_FEEDS && entry->is_exception && !entry->is_ban)
+		return BALEEN_DECIDED_OUT;
+	return before;
+}
+
+/* The same when all were looked at. */
+static inline enum baleen_decision baleen_decision_of_all(enum baleen_decision decision)
+{
+	return decision == BALEEN_LEFT_TO_FEEDS ? BALEEN_UNDECIDED : decision;
 }
 
 /**

@@ -67,8 +67,8 @@ static int look_at_entry(const struct baleen_rule_entry *entry, void *data)
 		look->yielded = role;
 		return 0;
 	}
-	look->decision = baleen_decision_of(entry);
-	return 1;
+	look->decision = baleen_decision_with(look->decision, entry);
+	return look->decision != BALEEN_LEFT_TO_FEEDS;
 }
 
 static int decide(struct look *look, u64 now_ms)
@@ -80,6 +80,7 @@ static int decide(struct look *look, u64 now_ms)
 	else
 		err = baleen_rule_entries_find(look->state, look->rule->name, look->key, now_ms,
 					       look_at_entry, look, look->error);
+	look->decision = baleen_decision_of_all(look->decision);
 	return err < 0 ? err : 0;
 }
 

@@ -142,8 +142,7 @@ static int look_at_row(const struct baleen_rule_entry *entry, void *data)
 	if (entry->expires_ms && entry->expires_ms <= rows->now_ms)
 		return 0;
 	rows->has_own |= !first && !last;
-	if (rows->decision == BALEEN_UNDECIDED)
-		rows->decision = baleen_decision_of(entry);
+	rows->decision = baleen_decision_with(rows->decision, entry);
 	return 0;
 }
 
@@ -151,10 +150,13 @@ static int look_at_rows(const struct baleen_dirty_nets *nets, const struct balee
 			struct rows *rows)
 {
 	struct baleen_key key = first_of(&dirty->net);
+	int err;
 
 	*rows = (struct rows){ .dirty = dirty, .now_ms = nets->now_ms };
-	return baleen_rule_entries_find(nets->state, nets->rule->name, &key, 0, look_at_row, rows,
-					nets->error);
+	err = baleen_rule_entries_find(nets->state, nets->rule->name, &key, 0, look_at_row, rows,
+				       nets->error);
+	rows->decision = baleen_decision_of_all(rows->decision);
+	return err;
 }
 
 /* --- plan ------------------------------------------------------------------ */
@@ -308,13 +310,11 @@ static int look_below(const struct baleen_rule_entry *entry, void *data)
 	struct baleen_recent_net net;
 	struct baleen_span span;
 
-	if (host->decision == BALEEN_UNDECIDED)
-		host->decision = baleen_decision_of(entry);
-	if (span_of(entry, &span) && !net_of_span(&span, &net) &&
-	    flags_after(host->nets, &net) & BALEEN_RECENT_FRESH)
-		return 0;
-	host->below = baleen_decision_of(entry);
-	return 1;
+	host->decision = baleen_decision_with(host->decision, entry);
+	if (!span_of(entry, &span) || net_of_span(&span, &net) ||
+	    !(flags_after(host->nets, &net) & BALEEN_RECENT_FRESH))
+		host->below = baleen_decision_with(host->below, entry);
+	return 0;
 }
 
 int baleen_dirty_nets_decide(struct baleen_dirty_nets *nets, const struct baleen_key *key,
@@ -332,7 +332,10 @@ int baleen_dirty_nets_decide(struct baleen_dirty_nets *nets, const struct baleen
 				       &host, nets->error);
 	if (err < 0)
 		return err;
-	*decision = host.below;
+	/* Prefixes around it that are not in the image would hide what feeds say of it. */
+	if (around && host.decision == BALEEN_LEFT_TO_FEEDS && nets->has_feeds)
+		return -EAGAIN;
+	*decision = baleen_decision_of_all(host.below);
 	return settle_host(nets, key, around, host.decision == BALEEN_DECIDED_IN);
 }
 

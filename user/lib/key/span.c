@@ -194,6 +194,22 @@ bool baleen_span_holds(const struct baleen_span *span, const struct baleen_key *
 	       baleen_ip6_compare(number, span->last) <= 0;
 }
 
+struct baleen_key baleen_span_first_key(const struct baleen_span *span)
+{
+	if (span->is_ip6)
+		return (struct baleen_key){ .domain = BALEEN_IP6,
+					    .hi = span->first.hi,
+					    .lo = span->first.lo };
+	return (struct baleen_key){ .domain = BALEEN_IP4, .ip4 = span->first.lo };
+}
+
+bool baleen_span_covers(const struct baleen_span *outer, const struct baleen_span *inner)
+{
+	return outer->is_ip6 == inner->is_ip6 &&
+	       baleen_ip6_compare(outer->first, inner->first) <= 0 &&
+	       baleen_ip6_compare(inner->last, outer->last) <= 0;
+}
+
 static u32 trailing_zeros(struct baleen_ip6 number)
 {
 	if (number.lo)

@@ -99,6 +99,23 @@ bool baleen_span_has_host_bits(const char *text);
 bool baleen_span_holds(const struct baleen_span *span, const struct baleen_key *key);
 
 /**
+ * baleen_span_first_key() - the lowest address of a span
+ * @span: the span
+ *
+ * Return: the address.
+ */
+struct baleen_key baleen_span_first_key(const struct baleen_span *span);
+
+/**
+ * baleen_span_covers() - is a span in another one?
+ * @outer: the other one
+ * @inner: the span
+ *
+ * Return: true or false.
+ */
+bool baleen_span_covers(const struct baleen_span *outer, const struct baleen_span *inner);
+
+/**
  * baleen_span_prefix() - the prefix that an address is in
  * @span: its lowest address is asked for
  * @length: length of the prefix: 0 to 32 for IPv4, 0 to 128 for IPv6

@@ -412,7 +412,9 @@ static int add_to_list(struct lists *lists, struct baleen_list *list,
 	return err && err != -EINVAL ? baleen_no_memory(lists->error) : 0;
 }
 
-/* An exception takes its addresses out of all that entries around it hold. */
+/* An exception takes its addresses out of all that entries around it hold; one of the rule itself
+ * takes them out of feeds, too.
+ */
 static int add_to_lists(const struct baleen_rule_entry *entry, void *data)
 {
 	struct lists *lists = data;
@@ -424,7 +426,7 @@ static int add_to_lists(const struct baleen_rule_entry *entry, void *data)
 		if (entry->is_exception || yields == entry->yields)
 			err = add_to_list(lists, &lists->made.keys[yields], entry,
 					  entry->is_exception);
-	if (!err && entry->is_exception)
+	if (!err && entry->is_exception && !entry->is_ban)
 		err = add_to_list(lists, &lists->made.exceptions, entry, false);
 	return err;
 }

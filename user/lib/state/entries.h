@@ -5,7 +5,8 @@
  * An entry is named by rule, key and origin: two origins can list one key, and
  * what one takes back the other still holds. Keys are stored as they are
  * written in their shortest form; `!` makes an exception, which takes its
- * addresses out of what feeds and shorter entries hold.
+ * addresses out of what feeds and shorter entries hold; one of a shared scope, as of
+ * unban of a part of a ban, only out of shorter entries.
  *
  * A rule that takes bans, or those of a fleet, has those of its own and those of shared scopes
  * (scope.h), which are of no rule: who reads by its name reads all, who writes by its name writes
@@ -381,7 +382,7 @@ int baleen_rule_entries_forget_device(const char *device, u64 *n, struct baleen_
  * struct baleen_entry_lists - the sets that entries make
  * @keys: finished lists of those that yield to the same, by enum baleen_entry_yields:
  *        entries and exceptions, the longest prefix decides
- * @exceptions: a finished list of all that exceptions cover
+ * @exceptions: a finished list of all that exceptions of the rule itself cover
  */
 struct baleen_entry_lists {
 	struct baleen_list keys[BALEEN_N_YIELDS];
