@@ -428,6 +428,7 @@ releases-built:
 # MODEL_STEPS, MODEL_SEED: see tests/xdp/model.sh
 check-model: all build/tools/shim.so
 	MODEL_STEPS=$${MODEL_STEPS:-5000} tests/xdp/model.sh
+	MODEL_STEPS=$${MODEL_STEPS:-5000} tests/xdp/book-model.sh
 
 # FUZZ_SECONDS, FUZZ_SEED, FUZZ_KERNELS: see tests/kmod/fuzz.sh
 fuzz-kmod: build/baleen build/kmod-test/fuzz/fuzz kmod-vm

@@ -44,6 +44,8 @@ is "why says so" "$(baleen why veth-b 198.51.100.5 | sed -n '1p;s/, added.*//p')
 	"198.51.100.5 to veth-b, tcp, opening: passes
     !198.51.100.5        entry of unban
     198.51.100.0/24      entry of manual"
+refuses "no rule has it alone" "veth-b:list: !198.51.100.5 is an exception of bans: 'baleen ban 198.51.100.5' \
+ends it" baleen del veth-b:list '!198.51.100.5'
 refuses "again" "198.51.100.5 is excepted from a wider ban already: nothing changed (--exist does not mind)" \
 	baleen unban 198.51.100.5
 check "which --exist does not mind" baleen unban --exist 198.51.100.5
@@ -66,9 +68,8 @@ is "and no exception" "$(exceptions)" '!198.51.100.5 !198.51.100.16/28 !2001:db8
 expect "of its own ban it is let go, and the wide one is named" 0 "veth-b:list: 198.51.100.77 deleted (manual)
 veth-c:cell: 198.51.100.77 deleted (manual)" \
 	"baleen: veth-b:list: 198.51.100.0/24 stays in force: entry of origin 'manual'
-baleen: veth-b:list: \"baleen add veth-b:list '!198.51.100.77'\" takes out what lists and shorter prefixes hold
 baleen: veth-c:cell: 198.51.100.0/24 stays in force: entry of origin 'manual'
-baleen: veth-c:cell: \"baleen add veth-c:cell '!198.51.100.77'\" takes out what lists and shorter prefixes hold" \
+baleen: 'baleen unban 198.51.100.77' once more excepts it from wider bans" \
 	baleen unban 198.51.100.77
 is "a program does not except" "$(baleen feed bans - <<<"unban 198.51.100.78") $(dropped 198.51.100.78)" "ok absent D-D"
 is "its bans end an exception" "$(baleen feed bans - --origin f2b <<<"ban 198.51.100.5") $(dropped 198.51.100.5)" "ok D-D"
@@ -87,6 +88,13 @@ is "as before" "$(dropped 203.0.113.{4,5,6})" DDD-DPD
 check "built anew, too" baleen refresh --force
 is "the same" "$(dropped 203.0.113.{4,5,6} 198.51.100.{16,32} 2001:db8::{6,7})" DDDPDDP-DPDPDDP
 
+# An exception of a rule that goes uncovers what a part is of: the same as built anew.
+check "a wider exception of the rule" baleen add veth-b:list '!203.0.113.0/25'
+unbans 203.0.113.64/28 203.0.113.0/24
+unbans 203.0.113.9 203.0.113.0/24
+check "it goes" baleen del veth-b:list '!203.0.113.0/25'
+is "the parts pass, and what is listed does not" "$(dropped 203.0.113.{4,5,9,63,64,79,80})" DDPDPPD-DPPDPPD
+
 # --- their end ---
 
 before=$(dropped 203.0.113.{4,5,6} 198.51.100.{16,32} 2001:db8::{6,7})
@@ -95,11 +103,21 @@ check "flush" baleen flush bans --all
 is "takes exceptions with it" "$(exceptions) $(dropped 198.51.100.{16,32} 2001:db8::{6,7})" " PPPP-PPPP"
 check "import of what was exported" baleen import --format json "$TMP/bans.json"
 is "has them all" "$(dropped 203.0.113.{4,5,6} 198.51.100.{16,32} 2001:db8::{6,7})" "$before"
-check "a wider ban around both" baleen ban 198.51.0.0/16
+check "renewed" baleen ban --exist 198.51.100.0/24 1h
+is "it keeps its exceptions" "$(dropped 198.51.100.{15,16,32})" DPD-DPD
+check "a wider ban around it" baleen ban 198.51.0.0/16
+is "is whole" "$(exceptions) $(dropped 198.51.100.{15,16,32})" '!203.0.113.5 !203.0.113.9 !203.0.113.64/28 !2001:db8::7 DDD-DDD'
+unbans 198.51.100.5 198.51.100.0/24
 check "the inner one goes" baleen unban 198.51.100.0/24
-is "its exceptions are of the other" "$(dropped 198.51.100.{15,16,32})" DPD-DPD
+is "its exception is of the other" "$(dropped 198.51.100.{4,5})" DP-DP
 check "that goes" baleen unban 198.51.0.0/16
-is "and they with it" "$(exceptions)" '!203.0.113.5 !2001:db8::7'
+is "and the exception with it" "$(exceptions)" '!203.0.113.5 !203.0.113.9 !203.0.113.64/28 !2001:db8::7'
+check "of IPv6 the /64 is banned anew" baleen ban 2001:db8::7 1h
+is "and its address is dropped" "$(dropped 2001:db8::{6,7})" DD-DD
+check "which goes" baleen unban 2001:db8::7
+printf '{"rule":"bans","key":"%s"}\n' 192.0.2.0/24 '!198.51.100.5' >"$TMP/some.json"
+check "import of a part of a ban that is not there" baleen import --format json "$TMP/some.json"
+is "makes no exception" "$(exceptions)" '!203.0.113.5 !203.0.113.9 !203.0.113.64/28'
 check "the same ban again" baleen ban 198.51.100.0/24
 is "is whole" "$(dropped 198.51.100.{15,16,32})" DDD-DDD
 check "flush" baleen flush bans --all

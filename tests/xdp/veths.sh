@@ -55,6 +55,8 @@ try_churn()
 
 	n=$(pick 40 1000)
 	sampled "devices" "$n" 1000
+	add v-old
+	new v-old
 	check "a ban" baleen ban 198.51.100.7
 	for ((i = 1; i <= n; i++)); do
 		add "v$i"
@@ -62,8 +64,13 @@ try_churn()
 			{ check "apply --new v$i" false; break; }
 		del "v$i"
 	done
+	del v-old
+	add v-new
+	new v-new
 	is "as many states as are kept, and those that others have" "$(states)" $((16 + 1 + 2))
-	is "filters of those that were there last" "$(filters)" $((1 + 1))
+	is "filters of those that are there" "$(filters)" $((1 + 1))
+	check "of the one that went last, which came first" has_state v-old
+	del v-new
 	check "of the last devices" has_state "v$n"
 	check_status "not of the first" 1 has_state v1
 	check "a configuration of its own keeps its state" has_state eth7

@@ -206,6 +206,10 @@ static int complain_of_fleet(const struct entry_change *change,
 static int complain_absent(const struct entry_change *change, const struct baleen_rule_store *state,
 			   const struct baleen_stored_rule *rule, const struct search *search)
 {
+	if (search->is_ban && search->entry->is_exception)
+		return complain("%s: !%s is an exception of bans: 'baleen ban %s' ends it",
+				change->target, baleen_entry_key_text(&search->entry->key).text,
+				baleen_entry_key_text(&search->entry->key).text);
 	if (search->is_ban)
 		return complain("%s: %s is a ban of all rules that take some: 'baleen unban %s' "
 				"takes it back",

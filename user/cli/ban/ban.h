@@ -57,7 +57,7 @@ u64 explain_entry(const char *target, const struct baleen_rule_store *state,
 		  const struct baleen_stored_rule *rule, const struct baleen_rule_entry *entry);
 
 /* The same of all rules of a device that drop sources, with the command that makes an exception. */
-void explain_device(const struct baleen_rule_store *state, const struct baleen_rule_entry *entry);
+bool explain_device(const struct baleen_rule_store *state, const struct baleen_rule_entry *entry);
 
 /* Says what word lets in what the door refused; EXIT_FAILED. @target: DEV:RULE, or NULL */
 int suggest_word(const struct baleen_rule_entry_change *change, const char *command,

@@ -39,9 +39,14 @@ bool ban_has_it(const struct ban *ban, const struct baleen_ban_rule *rule, bool 
 
 void ban_explain(const struct ban *ban)
 {
+	bool has_ban = false;
+
 	for (u32 i = 0; i < ban->bans.n_devices; i++)
 		if (ban->bans.device[i].has_state)
-			explain_device(&ban->bans.device[i].deploy.state, &ban->key[0]);
+			has_ban |= explain_device(&ban->bans.device[i].deploy.state, &ban->key[0]);
+	if (has_ban)
+		complain("'baleen unban %s' once more excepts it from wider bans",
+			 ban_key_text(ban).text);
 }
 
 static const char *result_text(const struct ban *ban, const struct baleen_ban_rule *rule)

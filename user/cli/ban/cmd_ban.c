@@ -9,7 +9,7 @@
 #include "cli/ban/cmd_ban.h"
 #include "cli/open/filter_name.h"
 #include "cli/open/session.h"
-#include "deploy/bans_around.h"
+#include "state/bans_around.h"
 #include "net/device.h"
 #include "util/duration.h"
 

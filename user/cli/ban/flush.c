@@ -5,6 +5,7 @@
 #include "cli/ban/parked_entries.h"
 #include "cli/open/filter_name.h"
 #include "net/device.h"
+#include "state/bans_around.h"
 #include "state/book.h"
 #include "state/parked.h"
 #include "util/number.h"
@@ -103,6 +104,8 @@ static int flush_book(struct baleen_rule_store *book, const char *rule, const ch
 		err = baleen_fail(error, EAGAIN, "a rule has just begun to take bans");
 	if (!err)
 		err = baleen_rule_entries_flush(book, rule, origin, n, error);
+	if (!err && !rule)
+		err = baleen_bans_forget_stray(book, baleen_now_ms(), error);
 	return baleen_book_end(book, err, error);
 }
 

@@ -6,9 +6,11 @@
 #include <string.h>
 
 #include "deploy/bans.h"
+#include "net/device.h"
 #include "state/book.h"
 #include "state/parked.h"
 #include "state/rule_scopes.h"
+#include "state/rule_store_commit.h"
 #include "util/array.h"
 #include "util/clock.h"
 
@@ -234,6 +236,18 @@ static int leave_behind(const char *name, struct baleen_error *error)
 	return baleen_rule_store_leave_behind(&state, error);
 }
 
+/* Its filter may be on a device that has another name for a while. */
+static int leave_renamed_behind(const struct baleen_ban_device *device, struct baleen_error *error)
+{
+	struct baleen_rule_store_owner was = { .ifindex = 0 };
+	char name[BALEEN_POINT_BYTES];
+
+	if (baleen_rule_store_read_owner(&device->deploy.state, &was, NULL) ||
+	    !baleen_device_name(was.ifindex, name) || !strcmp(name, device->name))
+		return 0;
+	return leave_behind(name, error);
+}
+
 /* Return: 1 when it takes bans, and is marked; 0; a negative errno. */
 static int mark_taker(const char *scope, const char *device, struct baleen_error *error)
 {
@@ -284,6 +298,8 @@ int baleen_bans_mark(struct baleen_bans *bans, struct baleen_error *error)
 					   error);
 		else if (device->deploy.has_xdp)
 			err = baleen_rule_store_mark(&device->deploy.state, error);
+		else
+			err = leave_renamed_behind(device, error);
 	}
 	return err ? err : baleen_rule_store_each_news(&bans->states, mark_news, &search, error);
 }

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "deploy/bans.h"
-#include "deploy/bans_around.h"
+#include "state/bans_around.h"
 #include "deploy/batch_rows.h"
 #include "deploy/batch_rule.h"
 #include "state/book.h"
@@ -24,8 +24,8 @@
  * @asked: the rule that is asked now
  * @n_protected: of each change, how many rules say that it is protected
  * @repeats: of each change, whether one before has its key; NULL when nobody asks
- * @has_exceptions: parts of bans were unbanned before
- * @has_removed: a ban was taken out, whose exceptions may have no other
+ * @has_exceptions: parts of bans were unbanned
+ * @may_be_stray: there may be an exception without a ban around it
  * @now_ms: the time
  * @is_changed: a row was changed
  * @is_committed: and is on the disk
@@ -41,7 +41,7 @@ struct work {
 	u32 *n_protected;
 	bool *repeats;
 	bool has_exceptions;
-	bool has_removed;
+	bool may_be_stray;
 	u64 now_ms;
 	bool is_changed;
 	bool is_committed;
@@ -211,46 +211,6 @@ static int find_room(struct work *work, const struct baleen_rule_entry *entry, b
 	return err;
 }
 
-/* Somebody who is banned anew is an exception no longer. */
-static int remove_exception(struct work *work, const struct baleen_rule_entry *banned)
-{
-	struct baleen_rule_entry exception = { .key = banned->key, .is_exception = true };
-	u64 n = 0;
-	int err;
-
-	if (!work->has_exceptions || banned->is_exception)
-		return 0;
-	err = baleen_rule_entries_remove(&work->bans->book, NULL, &exception, BALEEN_ORIGIN_UNBAN,
-					 &n, work->error);
-	return err || !n ? err : touch(work, &exception, false, false);
-}
-
-static int put_row(struct work *work, struct baleen_rule_entry_change *change)
-{
-	bool is_repeat = work->repeats && work->repeats[change - work->batch->change];
-	bool is_new = false, has_room = true;
-	int err = 0;
-
-	if (!change->entry.is_exception && !is_repeat)
-		err = find_room(work, &change->entry, &has_room);
-	if (!err && !has_room) {
-		change->answer = BALEEN_GATE_FULL;
-		return refuse(work, change);
-	}
-	if (!err)
-		err = remove_exception(work, &change->entry);
-	if (!err)
-		err = baleen_rule_entries_put(&work->bans->book, NULL, &change->entry, &is_new,
-					      work->error);
-	if (err)
-		return err;
-	change->result = is_new ? 0 : -EEXIST;
-	/* Those that a snapshot replaces were not counted. */
-	for (size_t i = 0; i < work->bans->n_rules; i++)
-		work->rule[i].gate.n_entries += is_new || (work->repeats && !is_repeat);
-	return touch(work, &change->entry, true, is_new);
-}
-
 /* Does the door count without the bans of this origin, which are replaced? */
 static bool is_replaced(const struct work *work, const char *origin)
 {
@@ -270,7 +230,9 @@ static int remove_row(struct work *work, const struct baleen_rule_entry *entry, 
 
 	if (!err && n_bans)
 		err = touch(work, entry, false, false);
-	work->has_removed |= n_bans && !entry->is_exception;
+	/* A lone address has no part. */
+	work->may_be_stray |=
+		n_bans && !entry->is_exception && !baleen_entry_key_is_alone(&entry->key);
 	*n = n_bans;
 	for (size_t i = 0; i < work->bans->n_rules && !err; i++) {
 		u64 n_own = 0;
@@ -282,6 +244,56 @@ static int remove_row(struct work *work, const struct baleen_rule_entry *entry, 
 		*n += n_own;
 	}
 	return err;
+}
+
+static int remove_exception(const struct baleen_rule_entry *exception, void *data)
+{
+	struct work *work = data;
+	u64 n = 0;
+
+	return remove_row(work, exception, false, &n);
+}
+
+/* Somebody who is banned anew is an exception no longer. A ban that is renewed was there when it
+ * was made.
+ */
+static int end_exceptions_in(struct work *work, const struct baleen_rule_entry *banned)
+{
+	if (!work->has_exceptions)
+		return 0;
+	return baleen_bans_each_exception(&work->bans->book, &banned->key.span, remove_exception,
+					  work, work->error);
+}
+
+static int put_row(struct work *work, struct baleen_rule_entry_change *change)
+{
+	bool is_repeat = work->repeats && work->repeats[change - work->batch->change];
+	bool is_new = false, has_room = true;
+	int err = 0;
+
+	if (!change->entry.is_exception && !is_repeat)
+		err = find_room(work, &change->entry, &has_room);
+	if (!err && !has_room) {
+		change->answer = BALEEN_GATE_FULL;
+		return refuse(work, change);
+	}
+	/* An exception is of the bans, whoever brings it. */
+	if (change->entry.is_exception && work->batch->asker != BALEEN_ASKER_FLEET)
+		strcpy(change->entry.origin, BALEEN_ORIGIN_UNBAN);
+	if (!err)
+		err = baleen_rule_entries_put(&work->bans->book, NULL, &change->entry, &is_new,
+					      work->error);
+	if (err)
+		return err;
+	change->result = is_new ? 0 : -EEXIST;
+	if (change->entry.is_exception)
+		work->may_be_stray = work->has_exceptions = true;
+	else if (is_new)
+		err = end_exceptions_in(work, &change->entry);
+	/* Those that a snapshot replaces were not counted. */
+	for (size_t i = 0; i < work->bans->n_rules; i++)
+		work->rule[i].gate.n_entries += is_new || (work->repeats && !is_repeat);
+	return err ? err : touch(work, &change->entry, true, is_new);
 }
 
 static int change_rows(struct work *work)
@@ -316,7 +328,7 @@ static int flush_rows(struct work *work)
 
 	if (!work->batch->flush_of)
 		return 0;
-	work->has_removed = true;
+	work->may_be_stray = true;
 	err = baleen_rule_entries_each(&work->bans->book, NULL, origin, touch_each, work,
 				       work->error);
 	return err ? err :
@@ -356,19 +368,12 @@ static int end_rows(struct work *work)
 	return err;
 }
 
-static int remove_stray(const struct baleen_rule_entry *entry, void *data)
-{
-	u64 n;
-
-	return remove_row(data, entry, false, &n);
-}
-
 /* An exception is of the bans around it, and goes with the last of them. */
-static int end_exceptions(struct work *work)
+static int end_strays(struct work *work)
 {
-	if (!work->has_exceptions || !work->has_removed)
+	if (!work->may_be_stray || !work->has_exceptions)
 		return 0;
-	return baleen_bans_each_stray(&work->bans->book, work->now_ms, remove_stray, work,
+	return baleen_bans_each_stray(&work->bans->book, work->now_ms, remove_exception, work,
 				      work->error);
 }
 
@@ -399,7 +404,7 @@ static int change_book(struct work *work)
 		err = baleen_batch_leftovers(work->batch, &work->bans->book, NULL, remove_leftover,
 					     work, work->error);
 	if (!err)
-		err = end_exceptions(work);
+		err = end_strays(work);
 	for (size_t i = 0; i < work->bans->n_rules && !err; i++)
 		if (!work->rule[i].is_out)
 			err = baleen_batch_rule_widen(&work->rule[i]);

@@ -329,6 +329,9 @@ int baleen_deploy_restore(struct baleen_deploy *deploy, struct baleen_attempts *
 	/* A device that comes and goes leaves no filters behind. */
 	if (!err)
 		baleen_stale_pins_forget_name(deploy->state.device);
+	/* The state is of this device from here on, by its number. */
+	if (!err && !baleen_rule_store_begin(&deploy->state, NULL))
+		baleen_rule_store_commit(&deploy->state, NULL);
 	baleen_deploy_step_free(&step);
 	return err;
 }

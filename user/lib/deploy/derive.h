@@ -178,7 +178,8 @@ int baleen_derive_settle(const struct baleen_rule_store *state,
  * struct baleen_reason - an entry that speaks for or against a key
  * @is_feed: a line of a feed; else a single entry
  * @is_exception: it takes the key out: of all feeds and shorter entries when it is
- *                a single entry, of its own feed when it is a line
+ *                a single entry, of its own feed when it is a line; one of bans only out of
+ *                shorter entries
  * @feed: feed of a line
  * @line: its number; 0 of an image, which does not say by what it holds a key
  * @source_line: of a signed set: its number in the lists of its publisher; 0 unless that was asked

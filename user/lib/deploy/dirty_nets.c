@@ -110,6 +110,8 @@ static u32 flags_after(const struct baleen_dirty_nets *nets, const struct baleen
  * @n_own: rows of just this prefix, ended or not
  * @has_own: one of them is in force
  * @decision: what the longest row around it says
+ * @has_feeds: the rule has feeds
+ * @has_left: that is an exception of bans, and left to feeds
  */
 struct rows {
 	const struct baleen_dirty_net *dirty;
@@ -117,6 +119,8 @@ struct rows {
 	u32 n_own;
 	bool has_own;
 	enum baleen_decision decision;
+	bool has_feeds;
+	bool has_left;
 };
 
 static bool span_of(const struct baleen_rule_entry *entry, struct baleen_span *span)
@@ -143,6 +147,7 @@ static int look_at_row(const struct baleen_rule_entry *entry, void *data)
 		return 0;
 	rows->has_own |= !first && !last;
 	rows->decision = baleen_decision_with(rows->decision, entry);
+	rows->has_left |= rows->decision == BALEEN_LEFT_TO_FEEDS && rows->has_feeds;
 	return 0;
 }
 
@@ -152,7 +157,9 @@ static int look_at_rows(const struct baleen_dirty_nets *nets, const struct balee
 	struct baleen_key key = first_of(&dirty->net);
 	int err;
 
-	*rows = (struct rows){ .dirty = dirty, .now_ms = nets->now_ms };
+	*rows = (struct rows){ .dirty = dirty,
+			       .now_ms = nets->now_ms,
+			       .has_feeds = nets->has_feeds };
 	err = baleen_rule_entries_find(nets->state, nets->rule->name, &key, 0, look_at_row, rows,
 				       nets->error);
 	rows->decision = baleen_decision_of_all(rows->decision);
@@ -193,6 +200,22 @@ static bool has_inside(const struct rowless *rowless, const struct baleen_recent
 	return false;
 }
 
+/* Where an exception goes, a prefix around it comes to light, also above exceptions inside it,
+ * which had nothing to say before.
+ */
+static int look_inside(const struct baleen_dirty_nets *nets, const struct baleen_dirty_net *dirty,
+		       u32 before)
+{
+	bool has_exceptions = false;
+	int err = 0;
+
+	if (!(before & BALEEN_RECENT_IN))
+		err = baleen_rule_entries_disagree(nets->state, nets->rule->name, &dirty->span,
+						   true, nets->now_ms, &has_exceptions,
+						   nets->error);
+	return !err && has_exceptions ? -EAGAIN : err;
+}
+
 static int plan_one(const struct baleen_dirty_nets *nets, const struct rowless *rowless,
 		    struct baleen_dirty_net *dirty)
 {
@@ -209,8 +232,8 @@ static int plan_one(const struct baleen_dirty_nets *nets, const struct rowless *
 		return err;
 	dirty->stays = rows.has_own || !(before & BALEEN_RECENT_FRESH);
 	if (!dirty->stays)
-		return 0;
-	if (rows.decision == BALEEN_UNDECIDED && nets->has_feeds)
+		return look_inside(nets, dirty, before);
+	if (rows.has_left || (rows.decision == BALEEN_UNDECIDED && nets->has_feeds))
 		return -EAGAIN;
 	is_in = rows.decision == BALEEN_DECIDED_IN;
 	is_fresh = before ? before & BALEEN_RECENT_FRESH : dirty->is_new && rows.n_own == 1;

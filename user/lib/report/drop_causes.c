@@ -8,6 +8,7 @@
 
 #include "list/list_entry.h"
 #include "ops/image_file.h"
+#include "deploy/derive.h"
 #include "report/drop_causes.h"
 #include "state/entries.h"
 #include "util/array.h"
@@ -30,7 +31,7 @@ struct hit {
  * @key: its address
  * @number: the same as a number, by which sources are sorted
  * @n_drops: sampled drops
- * @is_excepted: a single entry takes it out of all feeds
+ * @decision: what the single entries say of it
  * @n_holders: feeds and origins that hold it
  * @holder: the last of them
  */
@@ -38,7 +39,7 @@ struct source {
 	struct baleen_key key;
 	struct baleen_ip6 number;
 	u64 n_drops;
-	bool is_excepted;
+	enum baleen_decision decision;
 	u32 n_holders;
 	size_t holder;
 };
@@ -123,6 +124,13 @@ static void count_met(struct baleen_drop_cause *cause, struct met *met, size_t n
 	}
 }
 
+/* An exception of bans takes it out of entries, but of no feed. */
+static bool is_excepted(const struct source *source, const struct baleen_drop_cause *cause)
+{
+	return source->decision == BALEEN_DECIDED_OUT ||
+	       (source->decision == BALEEN_LEFT_TO_FEEDS && !cause->feed_id);
+}
+
 /* Adds up the sources that the last cause holds, by the hits on it. */
 static int sum_up(struct asking *asking)
 {
@@ -136,7 +144,7 @@ static int sum_up(struct asking *asking)
 		struct source *source = &asking->source[i];
 		const struct hit *hit = &asking->hit[i];
 
-		if (hit->length < 0 || hit->is_exception || source->is_excepted)
+		if (hit->length < 0 || hit->is_exception || is_excepted(source, cause))
 			continue;
 		cause->n_sources++;
 		cause->n_drops += source->n_drops;
@@ -245,13 +253,13 @@ static int ask_feed(const struct baleen_feed *feed, void *data)
 
 /* --- single entries ---------------------------------------------------------- */
 
-/* The longest comes first, and decides for all feeds and for what is shorter. */
+/* The longest comes first, and decides for what is shorter. */
 static int see_exception(const struct baleen_rule_entry *entry, void *data)
 {
 	struct asking *asking = data;
 
-	asking->now->is_excepted = entry->is_exception;
-	return 1;
+	asking->now->decision = baleen_decision_with(asking->now->decision, entry);
+	return asking->now->decision != BALEEN_LEFT_TO_FEEDS;
 }
 
 static int see_entry(const struct baleen_rule_entry *entry, void *data)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "state/bans_around.h"
 #include "state/book.h"
 #include "state/journal.h"
 #include "state/parked.h"
@@ -285,6 +286,8 @@ static int remove_keys(struct baleen_rule_store *book, struct baleen_parked_key 
 	err = find_parked(book, 0, &parked, error);
 	for (size_t i = 0; i < n && !err; i++)
 		err = remove_key(book, &parked, &key[i], taken, error);
+	if (!err && baleen_scopes_count(taken, BALEEN_SCOPE_BANS))
+		err = baleen_bans_forget_stray(book, baleen_now_ms(), error);
 	baleen_scopes_free(&parked);
 	if (!err && taken->n)
 		return baleen_book_commit(book, error);
@@ -339,6 +342,8 @@ int baleen_parked_expire(const struct baleen_rule_store *book, u64 now_ms,
 	if (!err) {
 		for (size_t i = 0; i < parked.n && !err; i++)
 			err = end_scope(book, &parked.scope[i], now_ms, error);
+		if (!err && baleen_scopes_count(&parked, BALEEN_SCOPE_BANS))
+			err = baleen_bans_forget_stray(book, now_ms, error);
 		err = baleen_book_end(book, err, error);
 	}
 	baleen_scopes_free(&parked);

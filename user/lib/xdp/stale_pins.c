@@ -27,13 +27,24 @@ static int has_device(const struct walk *walk, const struct baleen_pins *pins)
 	return attachment.is_taken;
 }
 
+static bool is_link(const struct walk *walk, const struct baleen_pins *pins)
+{
+	struct baleen_attachment attachment;
+
+	if (walk->type->find(pins, &attachment))
+		return false;
+	baleen_attachment_close(&attachment);
+	return attachment.attach_type == BALEEN_ATTACH_TYPE_LINK;
+}
+
 static void describe(const struct walk *walk, const struct baleen_pins *pins,
 		     struct baleen_stale_pins *gone)
 {
 	enum baleen_attach_status status;
 
 	*gone = (struct baleen_stale_pins){ .ifindex = pins->ifindex,
-					    .netns_cookie = pins->netns_cookie };
+					    .netns_cookie = pins->netns_cookie,
+					    .is_link = is_link(walk, pins) };
 	if (walk->type->identify(pins, gone->device, &status))
 		gone->device[0] = '\0';
 }
@@ -94,18 +105,22 @@ static void ignore(const struct baleen_stale_pins *gone, void *data)
 /**
  * struct deleted - on the way to devices of this namespace that were deleted
  * @goes: whether its pins go
- * @data: passed to it
+ * @on_gone: called when they are gone; may be NULL
+ * @data: passed to both
  */
 struct deleted {
 	bool (*goes)(const struct baleen_stale_pins *gone, void *data);
+	void (*on_gone)(const struct baleen_stale_pins *gone, void *data);
 	void *data;
 };
 
 /* The number of a living device says at once that there is nothing to look at. */
 static int visit_deleted(const struct baleen_pins *pins, void *data)
 {
-	const struct walk walk = { .type = &baleen_xdp_instances, .on_stale = ignore };
 	const struct deleted *deleted = data;
+	const struct walk walk = { .type = &baleen_xdp_instances,
+				   .on_stale = deleted->on_gone ? deleted->on_gone : ignore,
+				   .data = deleted->data };
 	struct baleen_pins locked = *pins;
 	struct baleen_stale_pins gone;
 	char name[BALEEN_POINT_BYTES];
@@ -120,11 +135,11 @@ static int visit_deleted(const struct baleen_pins *pins, void *data)
 	return 0;
 }
 
-void baleen_stale_pins_forget_deleted(bool (*goes)(const struct baleen_stale_pins *gone,
-						   void *data),
-				      void *data)
+void baleen_stale_pins_forget_deleted(
+	bool (*goes)(const struct baleen_stale_pins *gone, void *data),
+	void (*on_gone)(const struct baleen_stale_pins *gone, void *data), void *data)
 {
-	struct deleted deleted = { goes, data };
+	struct deleted deleted = { goes, on_gone, data };
 
 	baleen_pins_each(visit_deleted, &deleted, NULL);
 }
@@ -139,5 +154,5 @@ void baleen_stale_pins_forget_name(const char *device)
 	char name[BALEEN_POINT_BYTES];
 
 	snprintf(name, sizeof(name), "%s", device);
-	baleen_stale_pins_forget_deleted(has_name, name);
+	baleen_stale_pins_forget_deleted(has_name, NULL, name);
 }

@@ -18,11 +18,13 @@ struct baleen_instance_type;
  *          attached it
  * @ifindex: the device's number
  * @netns_cookie: cookie of its network namespace, which may be gone, too
+ * @is_link: by a link
  */
 struct baleen_stale_pins {
 	char device[BALEEN_POINT_BYTES];
 	int ifindex;
 	u64 netns_cookie;
+	bool is_link;
 };
 
 /**
@@ -55,16 +57,18 @@ int baleen_stale_pins_forget_of(const struct baleen_instance_type *type,
 				void *data, struct baleen_error *error);
 
 /**
- * baleen_stale_pins_forget_deleted() - remove the pins of devices of this namespace that were
- *                                      deleted
+ * baleen_stale_pins_forget_deleted() - remove the pins of devices of this namespace that are not
+ *                                      there
  * @goes: asked of each; may be called without anything being removed
- * @data: passed to @goes
+ * @on_gone: called with each filter after it was forgotten; may be NULL
+ * @data: passed to both
  *
- * What another command holds is left.
+ * Only a link tells that its device was deleted: without one it may be in another namespace, and
+ * filtered still. What another command holds is left.
  */
-void baleen_stale_pins_forget_deleted(bool (*goes)(const struct baleen_stale_pins *gone,
-						   void *data),
-				      void *data);
+void baleen_stale_pins_forget_deleted(
+	bool (*goes)(const struct baleen_stale_pins *gone, void *data),
+	void (*on_gone)(const struct baleen_stale_pins *gone, void *data), void *data);
 
 /**
  * baleen_stale_pins_forget_name() - remove the pins of a device that is gone
