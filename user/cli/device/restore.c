@@ -8,9 +8,11 @@
 #include "cli/device/restore.h"
 #include "cli/open/session.h"
 #include "cli/open/guard.h"
+#include "deploy/saved_entries.h"
 #include "deploy/saved.h"
 #include "list/special.h"
 #include "ops/edit.h"
+#include "util/number.h"
 #include "util/shell.h"
 
 /* Longer than it takes a card to come up, shorter than anybody waits for a boot. */
@@ -68,18 +70,52 @@ static int parse(struct restore *restore, int *argc, char ***argv)
 	return 0;
 }
 
+/* Rules are in force by now: their entries follow, each where it is not there. */
+static int put_entries(const struct restore *restore, const struct baleen_saved *saved,
+		       struct baleen_saved_counts *counts)
+{
+	struct baleen_error error;
+
+	if (baleen_saved_entries_put(saved, restore->device, counts, &error))
+		return complain("%s: its single entries are not restored: %s", restore->device,
+				error.text);
+	if (counts->n_refused)
+		return complain("%s: %llu %s not restored, such as %s: never dropped here",
+				restore->device, (unsigned long long)counts->n_refused,
+				baleen_plural(counts->n_refused, "entry", "entries"),
+				counts->refused);
+	return 0;
+}
+
+static void say_entries(const struct baleen_saved_counts *counts)
+{
+	char n[NUMBER_TEXT];
+
+	if (counts->n_put)
+		say(", %s %s", format_count(counts->n_put, n),
+		    baleen_plural(counts->n_put, "single entry", "single entries"));
+	if (counts->n_there)
+		say(", %s there already", format_count(counts->n_there, n));
+	if (counts->n_ended)
+		say(", %s ended since", format_count(counts->n_ended, n));
+}
+
 static int report(const struct restore *restore, const struct baleen_saved *saved, const char *how,
 		  enum baleen_mode mode)
 {
+	struct baleen_saved_counts counts;
+	int err = put_entries(restore, saved, &counts);
 	u32 n = saved->ruleset.n_rules;
 	json_t *json;
 
 	if (!restore->json) {
-		say("%s: restored %u rule%s, %s, %s%s%s\n", restore->device, n, n == 1 ? "" : "s",
+		say("%s: restored %u rule%s, %s, %s%s%s", restore->device, n, n == 1 ? "" : "s",
 		    how, baleen_mode_text(mode),
 		    mode == BALEEN_MODE_GENERIC ? ": degraded, behind the driver" : "",
 		    saved->ruleset.dry_run ? ", DRY RUN: drops nothing" : "");
-		return finish_output(EXIT_DONE);
+		say_entries(&counts);
+		say("\n");
+		return finish_output(err);
 	}
 	json = json_object();
 	json_object_set_new(json, "device", json_text(restore->device));
@@ -89,7 +125,12 @@ static int report(const struct restore *restore, const struct baleen_saved *save
 	json_object_set_new(json, "mode", json_string(baleen_mode_text(mode)));
 	json_object_set_new(json, "degraded", json_boolean(mode == BALEEN_MODE_GENERIC));
 	json_object_set_new(json, "dry_run", json_boolean(saved->ruleset.dry_run));
-	return print_json(json);
+	json_object_set_new(json, "entries", json_integer(counts.n_put));
+	json_object_set_new(json, "entries_there", json_integer(counts.n_there));
+	json_object_set_new(json, "entries_ended", json_integer(counts.n_ended));
+	json_object_set_new(json, "entries_refused", json_integer(counts.n_refused));
+	print_json(json);
+	return err;
 }
 
 static int attach(const struct restore *restore, const struct baleen_saved *saved,
@@ -140,16 +181,15 @@ static void continue_rules(const struct baleen_xdp *xdp, struct baleen_ruleset *
 
 static int update(const struct restore *restore, struct baleen_device_session *session,
 		  struct baleen_saved *saved, const struct rules *rules,
-		  const struct list_options *lists)
+		  const struct list_options *lists, enum baleen_mode *mode)
 {
 	const struct baleen_xdp *xdp = &session->deploy.xdp;
 
 	if (check_way(xdp, saved))
 		return EXIT_FAILED;
 	continue_rules(xdp, &saved->ruleset);
-	if (session_put(session, &saved->ruleset, rules, lists))
-		return EXIT_FAILED;
-	return report(restore, saved, "updated", xdp->there.mode);
+	*mode = xdp->there.mode;
+	return session_put(session, &saved->ruleset, rules, lists) ? EXIT_FAILED : 0;
 }
 
 /* Lists had none, so somebody added them one by one; a rule that takes such ranges out
@@ -231,9 +271,11 @@ static int put_on(const struct restore *restore, struct baleen_saved *saved)
 	if (err)
 		return err;
 	if (session.deploy.xdp.attach_status == BALEEN_ATTACH_STATUS_ATTACHED) {
-		err = update(restore, &session, saved, &rules, &lists);
+		enum baleen_mode mode;
+
+		err = update(restore, &session, saved, &rules, &lists, &mode);
 		baleen_device_session_close(&session);
-		return err;
+		return err ? err : report(restore, saved, "updated", mode);
 	}
 	/* A filter that is out of force is replaced, or attach says why not. */
 	baleen_device_session_close(&session);
@@ -295,8 +337,10 @@ const struct command restore_command = {
 		"and the policy. DIR is checked whole first, and refused when a file is missing, damaged,\n"
 		"exchanged, changed by hand or one too many. A device without a filter is attached to in\n"
 		"the saved mode; else all changes in one step, each packet sees the old rules or the new\n"
-		"ones, and rules that keep name and key keep their counters. When anything fails, what is\n"
-		"in force stays. DEV may be another device than was saved.\n"
+		"ones, and rules that keep name and key keep their counters. Then come single entries,\n"
+		"with origin, reason and end, each where it is not there; bans are those of all rules that\n"
+		"take some. When anything fails, what is in force stays. DEV may be another device than\n"
+		"was saved.\n"
 		"Refuses what would cut this host off, as attach does.\n"
 		"--boot is what a boot runs: every device that 'baleen apply' configured gets the rules,\n"
 		"feeds and entries it had, from the last good copies and without a network. What waited\n"

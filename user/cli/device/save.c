@@ -49,11 +49,16 @@ static int collect(const struct save *save, struct baleen_saved *saved)
 static int report(const struct save *save, const struct baleen_saved *saved)
 {
 	u32 n = saved->ruleset.n_rules;
+	char text[NUMBER_TEXT];
 	json_t *json, *rules;
 	u64 n_ending = 0;
 
 	if (!save->json) {
-		say("%s: saved %u rule%s to %s\n", save->device, n, n == 1 ? "" : "s", save->out);
+		say("%s: saved %u rule%s", save->device, n, n == 1 ? "" : "s");
+		if (saved->n_entries)
+			say(" and %s %s", format_count(saved->n_entries, text),
+			    baleen_plural(saved->n_entries, "single entry", "single entries"));
+		say(" to %s\n", save->out);
 		return finish_output(EXIT_DONE);
 	}
 	rules = json_array();
@@ -65,11 +70,12 @@ static int report(const struct save *save, const struct baleen_saved *saved)
 	json_object_set_new(json, "device", json_text(save->device));
 	json_object_set_new(json, "directory", json_text(save->out));
 	json_object_set_new(json, "rules", rules);
+	json_object_set_new(json, "entries", json_integer(saved->n_entries));
 	json_object_set_new(json, "entries_without_end", json_integer(n_ending));
 	return print_json(json);
 }
 
-/* An image holds keys, and no ends. */
+/* Where the state could not be read all is in images, which hold keys, and no ends. */
 static void warn_ends(const struct save *save, const struct baleen_saved *saved)
 {
 	char n[NUMBER_TEXT];
@@ -165,8 +171,9 @@ const struct command save_command = {
 	.synopsis = "-o DIR|IMAGE [-j] DEV|DEV:RULE|kmod:NAME",
 	.help = "Writes what a device enforces into a directory: an image for each rule, and in\n"
 		"rules.json their order, actions, qualifiers, the policy, mode and place, with checksums\n"
-		"of it all. DIR is written whole or not at all; one that is there is replaced only when\n"
-		"it is empty or was saved before and holds nothing else. Counters are not saved.\n"
+		"of it all; in entries.json the single entries, bans among them. DIR is written whole or\n"
+		"not at all; one that is there is replaced only when it is empty or was saved before and\n"
+		"holds nothing else. Counters are not saved.\n"
 		"Of a live rule or a filter of the kernel module the image is written to a file.\n",
 	.options = options,
 	.run = run,

@@ -138,6 +138,16 @@ static int checksum(const json_t *json, u32 *crc)
 	return 0;
 }
 
+/* NULL for none. */
+static json_t *json_entries(const struct baleen_saved *saved)
+{
+	if (!saved->n_entries)
+		return NULL;
+	return json_pack("{s:I, s:I, s:I}", "n", (json_int_t)saved->n_entries, "bytes",
+			 (json_int_t)saved->n_entry_bytes, "crc",
+			 (json_int_t)baleen_crc32c(0, saved->entries, saved->n_entry_bytes));
+}
+
 char *baleen_manifest_format(const struct baleen_saved *saved)
 {
 	const struct baleen_ruleset *ruleset = &saved->ruleset;
@@ -147,12 +157,12 @@ char *baleen_manifest_format(const struct baleen_saved *saved)
 
 	for (u32 i = 0; i < ruleset->n_rules; i++)
 		json_array_append_new(rules, json_rule(saved, i));
-	json = json_pack("{s:s, s:i, s:o, s:s, s:s, s:s, s:b, s:I, s:o}", "format", FORMAT,
+	json = json_pack("{s:s, s:i, s:o, s:s, s:s, s:s, s:b, s:I, s:o, s:o*}", "format", FORMAT,
 			 "version", VERSION, "device", json_device(saved->device), "mode",
 			 modes[saved->mode], "place", places[saved->attach_type], "default",
 			 defaults[ruleset->default_drop], "dry_run", ruleset->dry_run,
 			 "sample_interval_ns", (json_int_t)ruleset->sample_interval_ns, "rules",
-			 rules);
+			 rules, "single_entries", json_entries(saved));
 	if (json && json_array_size(rules) == ruleset->n_rules && !checksum(json, &crc) &&
 	    !json_object_set_new(json, "checksum", json_integer(crc)))
 		text = json_dumps(json, JSON_INDENT(2));
@@ -264,6 +274,22 @@ static int read_rules(json_t *rules, struct baleen_saved *saved, struct baleen_e
 	return err ? err : baleen_ruleset_check(&saved->ruleset, error);
 }
 
+static int read_entries(json_t *json, struct baleen_saved *saved, struct baleen_error *error)
+{
+	json_int_t n, n_bytes, crc;
+	json_error_t json_error;
+
+	if (json_unpack_ex(json, &json_error, JSON_STRICT, "{s:I, s:I, s:I}", "n", &n, "bytes",
+			   &n_bytes, "crc", &crc))
+		return baleen_fail(error, EINVAL, "single_entries: %s", json_error.text);
+	if (n < 1 || n_bytes < n || crc != (u32)crc)
+		return baleen_fail(error, EINVAL, "single_entries: a number out of range");
+	saved->n_entries = n;
+	saved->n_entry_bytes = n_bytes;
+	saved->entries_crc = crc;
+	return 0;
+}
+
 static int read_all(json_t *json, struct baleen_saved *saved, struct baleen_error *error)
 {
 	struct baleen_ruleset *ruleset = &saved->ruleset;
@@ -271,14 +297,14 @@ static int read_all(json_t *json, struct baleen_saved *saved, struct baleen_erro
 	u32 mode_number = 0, default_drop = 0;
 	json_error_t json_error;
 	json_int_t interval;
+	json_t *rules, *entries = NULL;
 	int version, dry_run, err;
-	json_t *rules;
 
 	if (json_unpack_ex(json, &json_error, JSON_STRICT,
-			   "{s:s, s:i, s:s, s:s, s:s, s:s, s:b, s:I, s:o}", "format", &format,
+			   "{s:s, s:i, s:s, s:s, s:s, s:s, s:b, s:I, s:o, s?:o}", "format", &format,
 			   "version", &version, "device", &device, "mode", &mode, "place", &place,
 			   "default", &policy, "dry_run", &dry_run, "sample_interval_ns", &interval,
-			   "rules", &rules))
+			   "rules", &rules, "single_entries", &entries))
 		return baleen_fail(error, EINVAL, "%s", json_error.text);
 	if (strlen(device) >= sizeof(saved->device) || interval < 0 || !json_is_array(rules))
 		return baleen_fail(error, EINVAL, "a value out of range");
@@ -296,7 +322,9 @@ static int read_all(json_t *json, struct baleen_saved *saved, struct baleen_erro
 	ruleset->default_drop = default_drop;
 	ruleset->dry_run = dry_run;
 	ruleset->sample_interval_ns = interval;
-	return read_rules(rules, saved, error);
+	if (entries)
+		err = read_entries(entries, saved, error);
+	return err ? err : read_rules(rules, saved, error);
 }
 
 /* Version first: another one may mean other things by the same words. */

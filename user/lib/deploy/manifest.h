@@ -36,6 +36,10 @@ struct baleen_saved_image {
  * @accept_fpp: false positive rate that each accepts; 0 for what every rule does
  * @removes_special: of each, whether special-purpose ranges are taken out of its lists
  * @n_ending: of each that is saved: entries whose end an image does not keep; 0 when read
+ * @entries: single entries as lines of JSON (saved_entries.h); NULL for none
+ * @n_entry_bytes: of them
+ * @n_entries: how many
+ * @entries_crc: what the manifest says of their bytes
  *
  * @ruleset points into the struct, so it is not to be copied.
  */
@@ -50,6 +54,10 @@ struct baleen_saved {
 	double accept_fpp[BALEEN_MAX_RULES];
 	bool removes_special[BALEEN_MAX_RULES];
 	u64 n_ending[BALEEN_MAX_RULES];
+	char *entries;
+	size_t n_entry_bytes;
+	u64 n_entries;
+	u32 entries_crc;
 };
 
 /**

@@ -11,13 +11,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "deploy/gate_live.h"
 #include "deploy/saved.h"
-#include "ops/edit.h"
+#include "deploy/saved_entries.h"
 #include "ops/image_file.h"
 #include "ops/nobody.h"
-#include "state/entries.h"
-#include "state/protected.h"
 #include "util/fd.h"
 #include "util/input.h"
 #include "util/lock.h"
@@ -25,7 +22,7 @@
 #include "util/signals.h"
 #include "util/write_file.h"
 
-static struct baleen_saved_image identify(const struct baleen_filter *filter)
+struct baleen_saved_image baleen_saved_identify(const struct baleen_filter *filter)
 {
 	const struct baleen_image_header *header = filter->bytes;
 
@@ -46,79 +43,8 @@ void baleen_saved_free(struct baleen_saved *saved)
 {
 	for (u32 i = 0; i < BALEEN_MAX_RULES; i++)
 		baleen_filter_free(&saved->filter[i]);
+	free(saved->entries);
 	memset(saved, 0, sizeof(*saved));
-}
-
-/* Without a state nobody has said more than that the image is good enough. */
-static int save_rule(const struct baleen_xdp *xdp, u32 i, struct baleen_saved *saved,
-		     struct baleen_error *error)
-{
-	struct baleen_filter live;
-	double fpp;
-	int err = baleen_xdp_map_rule(xdp, i, &live, error);
-
-	if (err)
-		return err;
-	err = baleen_filter_snapshot(&live, &saved->filter[i], error);
-	baleen_filter_free(&live);
-	if (err)
-		return err;
-	saved->image[i] = identify(&saved->filter[i]);
-	fpp = baleen_filter_worst_fpp(&saved->filter[i]);
-	saved->accept_fpp[i] = fpp > BALEEN_ACCEPT_FPP ? fpp : 0;
-	saved->ruleset.rule[i].filter = &saved->filter[i];
-	saved->ruleset.rule[i].live = BALEEN_RULE_NEW;
-	return 0;
-}
-
-static double accepted_by(const struct baleen_stored_rule *rule)
-{
-	double fpp = baleen_gate_accepts(rule);
-
-	return fpp > BALEEN_ACCEPT_FPP ? fpp : 0;
-}
-
-/* The parts of the rules that only a state knows; a device may have none. */
-static void save_words(struct baleen_saved *saved)
-{
-	struct baleen_stored_rules rules;
-	struct baleen_rule_store state;
-
-	if (baleen_rule_store_open(&state, saved->device, 0, NULL))
-		return;
-	if (baleen_rule_store_get_rules(&state, &rules, NULL))
-		rules.n_rules = 0;
-	for (u32 i = 0; i < saved->ruleset.n_rules; i++) {
-		int at = baleen_rule_store_find_rule(&rules, saved->ruleset.rule[i].name);
-
-		if (at < 0)
-			continue;
-		saved->bans[i] = baleen_rule_bans_get(&rules.rule[at]);
-		saved->accept_fpp[i] = accepted_by(&rules.rule[at]);
-		saved->removes_special[i] =
-			!rules.rule[at].is_any && baleen_rule_removes_special(&rules.rule[at]);
-		saved->n_ending[i] = baleen_rule_entries_ending(&state, rules.rule[at].name);
-	}
-	baleen_rule_store_close(&state);
-}
-
-int baleen_saved_from_xdp(const struct baleen_xdp *xdp, struct baleen_saved *saved,
-			  struct baleen_error *error)
-{
-	int err = 0;
-
-	memset(saved, 0, sizeof(*saved));
-	snprintf(saved->device, sizeof(saved->device), "%s", xdp->device);
-	saved->mode = xdp->config.mode;
-	saved->attach_type = xdp->config.attach_type;
-	baleen_ruleset_from_config(&xdp->config, &saved->ruleset);
-	for (u32 i = 0; i < saved->ruleset.n_rules && !err; i++)
-		err = save_rule(xdp, i, saved, error);
-	if (err)
-		baleen_saved_free(saved);
-	else
-		save_words(saved);
-	return err;
 }
 
 /* --- what is in a directory --- */
@@ -149,7 +75,8 @@ static bool is_file_of(const struct baleen_saved *saved, const char *name)
 {
 	char file[BALEEN_SAVED_FILE_BYTES];
 
-	if (!strcmp(name, BALEEN_SAVED_MANIFEST))
+	if (!strcmp(name, BALEEN_SAVED_MANIFEST) ||
+	    (saved->n_entries && !strcmp(name, BALEEN_SAVED_ENTRIES)))
 		return true;
 	for (u32 i = 0; i < saved->ruleset.n_rules; i++) {
 		baleen_saved_file(saved->ruleset.rule[i].name, file);
@@ -219,13 +146,38 @@ static int read_image(int dir_fd, const char *path, struct baleen_saved *saved, 
 	close(fd);
 	if (err)
 		return err;
-	image = identify(&saved->filter[i]);
+	image = baleen_saved_identify(&saved->filter[i]);
 	if (!is_same(&image, &saved->image[i]))
 		return refuse_image(name, saved, &image, error);
 	/* They are in an image of 'any', and in one of a release that left them in. */
 	if (saved->ruleset.rule[i].action == BALEEN_ACTION_DROP)
 		err = baleen_filter_leave_nobody(&saved->filter[i], &n_nobody, error);
 	return err;
+}
+
+static int read_entries(int dir_fd, const char *path, struct baleen_saved *saved,
+			struct baleen_error *error)
+{
+	char name[PATH_MAX + sizeof(BALEEN_SAVED_ENTRIES)];
+	struct stat stat;
+	ssize_t n = -1;
+	int fd;
+
+	if (!saved->n_entries)
+		return 0;
+	snprintf(name, sizeof(name), "%s/%s", path, BALEEN_SAVED_ENTRIES);
+	fd = baleen_input_open_at(dir_fd, BALEEN_SAVED_ENTRIES, name, BALEEN_INPUT_PART, error);
+	if (fd < 0)
+		return fd;
+	if (!fstat(fd, &stat) && (size_t)stat.st_size == saved->n_entry_bytes)
+		saved->entries = calloc(1, saved->n_entry_bytes + 1);
+	if (saved->entries)
+		n = pread(fd, saved->entries, saved->n_entry_bytes, 0);
+	close(fd);
+	if (n < 0 || (size_t)n != saved->n_entry_bytes || strlen(saved->entries) != (size_t)n ||
+	    baleen_crc32c(0, saved->entries, n) != saved->entries_crc)
+		return baleen_fail(error, EINVAL, "%s: is not what was saved", name);
+	return 0;
 }
 
 int baleen_saved_read(const char *path, struct baleen_saved *saved, struct baleen_error *error)
@@ -239,6 +191,8 @@ int baleen_saved_read(const char *path, struct baleen_saved *saved, struct balee
 	err = read_manifest(dir_fd, path, saved, error);
 	for (u32 i = 0; i < saved->ruleset.n_rules && !err; i++)
 		err = read_image(dir_fd, path, saved, i, error);
+	if (!err)
+		err = read_entries(dir_fd, path, saved, error);
 	close(dir_fd);
 	if (err)
 		baleen_saved_free(saved);
@@ -363,6 +317,9 @@ static int write_files(const struct baleen_saved *saved, const struct target *ta
 		err = write_file(target, file, saved->filter[i].bytes, saved->filter[i].n_bytes,
 				 error);
 	}
+	if (!err && saved->n_entries)
+		err = write_file(target, BALEEN_SAVED_ENTRIES, saved->entries, saved->n_entry_bytes,
+				 error);
 	if (err)
 		return err;
 	manifest = baleen_manifest_format(saved);

@@ -4,8 +4,9 @@
  *
  *      DIR/                  0700
  *        rules.json          order, actions, qualifiers, policy, mode, place,
- *                            and the checksums of each image
- *        NAME.bln            the image of rule NAME
+ *                            and the checksums of each image and of the entries
+ *        NAME.bln            the image of rule NAME: what its lists have
+ *        entries.json        single entries, bans among them (saved_entries.h)
  *
  * The manifest names each image by its checksums and ends with one of its
  * own, so what was exchanged, renamed, damaged or edited is refused: an
@@ -29,6 +30,14 @@
  */
 int baleen_saved_from_xdp(const struct baleen_xdp *xdp, struct baleen_saved *saved,
 			  struct baleen_error *error);
+
+/**
+ * baleen_saved_identify() - what tells an image from another
+ * @filter: sealed
+ *
+ * Return: that.
+ */
+struct baleen_saved_image baleen_saved_identify(const struct baleen_filter *filter);
 
 /**
  * baleen_saved_write() - write a directory, whole or not at all
