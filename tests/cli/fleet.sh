@@ -39,7 +39,7 @@ check "a fleet" baleen fleet init prod --server redis.example.org:6379 --host we
 misuse "no address, before baleend has run" "'192.0.2': no address or prefix" pardon 192.0.2
 sed -i 's/^server/sever/' etc/fleet.conf
 expect "a misprint in fleet.conf" 1 "" \
-	"baleen: $BALEEN_CONF_DIR/fleet.conf:3: 'sever': no statement begins so" baleen fleet status
+	"baleen: $BALEEN_CONF_DIR/fleet.conf:3: 'sever': no statement begins so (did you mean 'server'?)" baleen fleet status
 expect "a second fleet" 1 "" \
 	"baleen: $BALEEN_CONF_DIR/fleet.conf: is there: this host is in a fleet already" \
 	baleen fleet init other --server redis.example.org:6379

@@ -43,7 +43,18 @@ baleen: see 'baleen help $command'" baleen "$command" -z list.txt
 done
 expect "help of no command" 2 "" "baleen: no command 'frob': see 'baleen help'" baleen help frob
 expect "no command" 2 "" "baleen: no command 'frob': see 'baleen help'" baleen frob list.txt
-expect "a command in capitals" 2 "" "baleen: no command 'BUILD': see 'baleen help'" baleen BUILD
+expect "a command in capitals" 2 "" "baleen: no command 'BUILD' (did you mean 'build'?): see 'baleen help'" baleen BUILD
+for typed in bann:ban unbna:unban lst:list stats:status stat:status attch:attach docter:doctor; do
+	expect "${typed%:*}" 2 "" "baleen: no command '${typed%:*}' (did you mean '${typed#*:}'?): see 'baleen help'" \
+		baleen "${typed%:*}" 192.0.2.1
+	expect "help ${typed%:*}" 2 "" "baleen: no command '${typed%:*}' (did you mean '${typed#*:}'?): see 'baleen help'" \
+		baleen help "${typed%:*}"
+done
+for typed in x xyz frobnicate "$(printf 'b%.0s' {1..200})"; do
+	expect "nothing like it: ${typed:0:12}" 2 "" "baleen: no command '$typed': see 'baleen help'" baleen "$typed"
+done
+expect "ban of a device" 2 "" "baleen: ban: 'eth0': bans are of all devices: 'baleen ban 192.0.2.1' (see 'baleen help ban')" \
+	baleen ban eth0 192.0.2.1
 check "--version" baleen --version
 version=$(<"$TMP/out")
 is "is a number on one line" "${version//[0-9.]/}" "baleen "

@@ -36,8 +36,8 @@ static const struct {
 	{ "", "c: has no rule" },
 	{ "# nothing\n\n", "c: has no rule" },
 	{ "default drop\n", "c: has no rule" },
-	{ "rules a drop\n", "c:1: 'rules': no statement begins so" },
-	{ "\n\nRule a drop\n", "c:3: 'Rule': no statement begins so" },
+	{ "rules a drop\n", "c:1: 'rules': no statement begins so (did you mean 'rule'?)" },
+	{ "\n\nRule a drop\n", "c:3: 'Rule': no statement begins so (did you mean 'rule'?)" },
 	/* words */
 	{ "rule \"a drop\n",
 	  "c:1: a quoted word is \"...\" with blanks around it, and \\\" or \\\\ "

@@ -27,7 +27,7 @@ static const struct {
 	const char *reason;
 } refused[] = {
 	{ "", "f: fleet is missing" },
-	{ "fleets lab\n", "f:1: 'fleets': no statement begins so" },
+	{ "fleets lab\n", "f:1: 'fleets': no statement begins so (did you mean 'fleet'?)" },
 	{ "fleet\n", "f:1: fleet: its name is missing" },
 	{ "fleet Lab\n", "f:1: fleet 'Lab': not 1 to 31 of a to z, digits, '.', '_' and '-'" },
 	{ "fleet a b\n", "f:1: fleet: 'b' is a word too many" },

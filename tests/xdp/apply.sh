@@ -71,8 +71,10 @@ try_refused()
 	refuses "no configuration" "$CONF: No such file or directory" baleen apply veth-b
 	prints "no configuration at all" "" baleen apply
 	refuses "no device" "veth-x: no such device" baleen apply veth-x
+	refuses "a file for a device" "veth-b.conf: no such device: 'baleen apply DEV' finds its configuration, \
+and -c FILE names one" baleen apply veth-b.conf
 	conf "rule bad drop" "fede $L/bad"
-	leaves "an unknown word" "$CONF:2: 'fede': no statement begins so" baleen apply
+	leaves "an unknown word" "$CONF:2: 'fede': no statement begins so (did you mean 'feed'?)" baleen apply
 	conf "rule bad drop" "feed $L/none"
 	leaves "a feed that is not there" "$CONF:2: $L/none: No such file or directory" \
 		baleen apply

@@ -9,6 +9,7 @@
 #include "cli/file/textbook.h"
 #include "release.h"
 #include "state/journal.h"
+#include "util/nearest.h"
 #include "util/number.h"
 #include "util/signals.h"
 #include "util/threads.h"
@@ -98,6 +99,18 @@ static const struct command *find(const char *name)
 	return NULL;
 }
 
+static int complain_no_command(const char *name)
+{
+	struct baleen_nearest nearest = { .typed = name };
+	char text[BALEEN_NEAREST_TEXT];
+
+	for (size_t i = 0; i < N_GROUPS; i++)
+		for (size_t j = 0; groups[i].command[j]; j++)
+			baleen_nearest_offer(&nearest, groups[i].command[j]->name);
+	complain("no command '%s'%s: see 'baleen help'", name, baleen_nearest_text(&nearest, text));
+	return EXIT_USAGE;
+}
+
 static void print_group(FILE *stream, const struct group *group)
 {
 	fprintf(stream, "%s:\n", group->title);
@@ -130,10 +143,8 @@ static int help(int argc, char **argv)
 
 	if (*name && !strcmp(*name, "textbook"))
 		return print_textbook(name + 1);
-	if (*name && !command) {
-		complain("no command '%s': see 'baleen help'", *name);
-		return EXIT_USAGE;
-	}
+	if (*name && !command)
+		return complain_no_command(*name);
 	if (*name && name[1] && command->verbs) {
 		command = find_verb(command, name[1]);
 		if (!command) {
@@ -195,10 +206,8 @@ int main(int argc, char **argv)
 		return finish_output(EXIT_DONE);
 	}
 	command = find(argv[1]);
-	if (!command) {
-		complain("no command '%s': see 'baleen help'", argv[1]);
-		return EXIT_USAGE;
-	}
+	if (!command)
+		return complain_no_command(argv[1]);
 	if (argc > 2 && (!strcmp(argv[2], "--help") || !strcmp(argv[2], "-h"))) {
 		print_usage(stdout, command);
 		return finish_output(EXIT_DONE);

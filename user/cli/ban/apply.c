@@ -76,6 +76,13 @@ static int apply_to_one(const char *device, void *data)
 
 	if (!is_wanted(apply, device, is_default, err))
 		return 0;
+	if (strchr(device, '.') && !strcmp(strrchr(device, '.'), BALEEN_CONF_SUFFIX) &&
+	    !baleen_device_index(device)) {
+		add_result(apply, complain("%s: no such device: 'baleen apply DEV' finds its "
+					   "configuration, and -c FILE names one",
+					   device));
+		return 0;
+	}
 	if (err)
 		add_result(apply, complain("%s", error.text));
 	else

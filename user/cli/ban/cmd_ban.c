@@ -12,8 +12,17 @@
 #include "state/bans_around.h"
 #include "net/device.h"
 #include "util/duration.h"
+#include "util/shell.h"
 
 /* --- arguments ------------------------------------------------------------- */
+
+static bool is_address(const char *text)
+{
+	struct baleen_span ignored;
+	const char *reason;
+
+	return !baleen_span_parse(text, strlen(text), &ignored, &reason);
+}
 
 static int parse(struct ban *ban, int argc, char **argv)
 {
@@ -22,6 +31,10 @@ static int parse(struct ban *ban, int argc, char **argv)
 	if (err)
 		return err;
 	ban->address = argv[0];
+	if (argc > 1 && !is_address(ban->address) && is_address(argv[1]))
+		return complain_usage(ban->command, "'%s': bans are of all devices: 'baleen %s %s'",
+				      ban->address, ban->command->name,
+				      baleen_shell_word(argv[1]).text);
 	if (argc > 1 && baleen_duration_parse(argv[1], &ban->entry.ttl_ms))
 		return complain_usage(ban->command, "'%s': not a time such as 30s, 1h or 2d",
 				      argv[1]);

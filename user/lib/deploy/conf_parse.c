@@ -349,10 +349,14 @@ static const struct statement {
 
 static int find_statement(struct baleen_conf_parser *parser, u32 *index)
 {
-	for (*index = 0; *index < N_STATEMENTS; (*index)++)
+	struct baleen_nearest nearest = { .typed = parser->word[0] };
+
+	for (*index = 0; *index < N_STATEMENTS; (*index)++) {
 		if (!strcmp(parser->word[0], statements[*index].word))
 			return 0;
-	return baleen_conf_refuse(parser, "'%s': no statement begins so", parser->word[0]);
+		baleen_nearest_offer(&nearest, statements[*index].word);
+	}
+	return baleen_conf_refuse_statement(parser, &nearest);
 }
 
 static int check_words(struct baleen_conf_parser *parser, const struct statement *statement)

@@ -113,3 +113,12 @@ int baleen_conf_split(struct baleen_conf_parser *parser)
 	parser->word[parser->n_words] = NULL;
 	return 0;
 }
+
+int baleen_conf_refuse_statement(struct baleen_conf_parser *parser,
+				 const struct baleen_nearest *nearest)
+{
+	char text[BALEEN_NEAREST_TEXT];
+
+	return baleen_conf_refuse(parser, "'%s': no statement begins so%s", nearest->typed,
+				  baleen_nearest_text(nearest, text));
+}

@@ -6,6 +6,7 @@
 #define BALEEN_CONF_WORDS_H
 
 #include "deploy/conf.h"
+#include "util/nearest.h"
 
 #define BALEEN_CONF_MAX_LINE 8192
 #define BALEEN_CONF_MAX_WORDS 64
@@ -37,6 +38,16 @@ struct baleen_conf_parser {
 	u32 n_words;
 	struct baleen_error *error;
 };
+
+/**
+ * baleen_conf_refuse_statement() - say that the line begins with no statement
+ * @parser: at the line
+ * @nearest: the statement that may be meant
+ *
+ * Return: -EINVAL.
+ */
+int baleen_conf_refuse_statement(struct baleen_conf_parser *parser,
+				 const struct baleen_nearest *nearest);
 
 /**
  * baleen_conf_refuse() - say what is wrong with the line

@@ -203,13 +203,16 @@ static const struct statement {
 
 static int check_line(struct baleen_conf_parser *parser, u32 *index)
 {
+	struct baleen_nearest nearest = { .typed = parser->word[0] };
 	const struct statement *statement;
 
-	for (*index = 0; *index < N_STATEMENTS; (*index)++)
+	for (*index = 0; *index < N_STATEMENTS; (*index)++) {
 		if (!strcmp(parser->word[0], statements[*index].word))
 			break;
+		baleen_nearest_offer(&nearest, statements[*index].word);
+	}
 	if (*index == N_STATEMENTS)
-		return baleen_conf_refuse(parser, "'%s': no statement begins so", parser->word[0]);
+		return baleen_conf_refuse_statement(parser, &nearest);
 	statement = &statements[*index];
 	if (parser->n_words < statement->min_words)
 		return baleen_conf_refuse(parser, "%s: %s is missing", statement->word,
