@@ -146,7 +146,8 @@ try_kept()
 	check "it takes bans" baleen ban 8.8.4.1
 	baleen ban 8.8.4.2 >/dev/null
 	baleen ban 8.8.4.3 >/dev/null
-	is "and widens them" "$(entries)" '[["8.8.4.0/24","3 of 8.8.4.0/24"]]'
+	is "and widens them, as those that came back" "$(entries)" \
+		'[["8.8.4.0/24","3 of 8.8.4.0/24"],["9.9.9.0/24","3 of 9.9.9.0/24"]]'
 	check "detached again" baleen detach --forget --entries veth-b
 	check_status "applied again" 3 baleen apply
 	baleen add veth-b:bans 9.9.9.1 9.9.9.2 9.9.9.3 >/dev/null
