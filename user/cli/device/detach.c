@@ -73,23 +73,12 @@ static int find_pins(const char *device, struct baleen_pins *pins, char *now)
 	return 0;
 }
 
-/* A volatile state goes by the number, so it is that of both names. */
-static bool has_kept_state(const char *device)
-{
-	struct baleen_rule_store state;
-	bool is_kept;
-
-	if (baleen_rule_store_open(&state, device, 0, NULL))
-		return false;
-	is_kept = state.is_kept;
-	baleen_rule_store_close(&state);
-	return is_kept;
-}
-
-/* The filter of a device that was renamed, and has a state by its new name, is that one's. */
+/* The filter of a device that was renamed, and has a state by its new name, is that one's. A
+ * volatile state goes by the number, so it is that of both names.
+ */
 static int take_off(const char *device, const char *now, struct baleen_error *error)
 {
-	if (*now && strcmp(now, device) && has_kept_state(now))
+	if (*now && strcmp(now, device) && baleen_rule_store_is_kept(now))
 		return baleen_fail(error, ENOENT,
 				   "%s: is %s now, which has rules of its own: 'baleen detach %s' "
 				   "takes them off",

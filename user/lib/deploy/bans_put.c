@@ -9,9 +9,9 @@
 #include <string.h>
 
 #include "deploy/bans.h"
-#include "state/bans_around.h"
 #include "deploy/batch_rows.h"
 #include "deploy/batch_rule.h"
+#include "state/bans_around.h"
 #include "state/book.h"
 #include "state/journal.h"
 

@@ -110,7 +110,6 @@ static u32 flags_after(const struct baleen_dirty_nets *nets, const struct baleen
  * @n_own: rows of just this prefix, ended or not
  * @has_own: one of them is in force
  * @decision: what the longest row around it says
- * @has_feeds: the rule has feeds
  * @has_left: that is an exception of bans, and left to feeds
  */
 struct rows {
@@ -119,7 +118,6 @@ struct rows {
 	u32 n_own;
 	bool has_own;
 	enum baleen_decision decision;
-	bool has_feeds;
 	bool has_left;
 };
 
@@ -147,7 +145,7 @@ static int look_at_row(const struct baleen_rule_entry *entry, void *data)
 		return 0;
 	rows->has_own |= !first && !last;
 	rows->decision = baleen_decision_with(rows->decision, entry);
-	rows->has_left |= rows->decision == BALEEN_LEFT_TO_FEEDS && rows->has_feeds;
+	rows->has_left |= rows->decision == BALEEN_LEFT_TO_FEEDS;
 	return 0;
 }
 
@@ -157,9 +155,7 @@ static int look_at_rows(const struct baleen_dirty_nets *nets, const struct balee
 	struct baleen_key key = first_of(&dirty->net);
 	int err;
 
-	*rows = (struct rows){ .dirty = dirty,
-			       .now_ms = nets->now_ms,
-			       .has_feeds = nets->has_feeds };
+	*rows = (struct rows){ .dirty = dirty, .now_ms = nets->now_ms };
 	err = baleen_rule_entries_find(nets->state, nets->rule->name, &key, 0, look_at_row, rows,
 				       nets->error);
 	rows->decision = baleen_decision_of_all(rows->decision);
@@ -233,7 +229,7 @@ static int plan_one(const struct baleen_dirty_nets *nets, const struct rowless *
 	dirty->stays = rows.has_own || !(before & BALEEN_RECENT_FRESH);
 	if (!dirty->stays)
 		return look_inside(nets, dirty, before);
-	if (rows.has_left || (rows.decision == BALEEN_UNDECIDED && nets->has_feeds))
+	if ((rows.has_left || rows.decision == BALEEN_UNDECIDED) && nets->has_feeds)
 		return -EAGAIN;
 	is_in = rows.decision == BALEEN_DECIDED_IN;
 	is_fresh = before ? before & BALEEN_RECENT_FRESH : dirty->is_new && rows.n_own == 1;

@@ -37,25 +37,13 @@ struct filters {
 	size_t n_by_hand;
 };
 
-static bool has_kept_state(const char *device)
-{
-	struct baleen_rule_store state;
-	bool is_kept;
-
-	if (baleen_rule_store_open(&state, device, 0, NULL))
-		return false;
-	is_kept = state.is_kept;
-	baleen_rule_store_close(&state);
-	return is_kept;
-}
-
 static bool note_filter(const struct baleen_stale_pins *gone, void *data)
 {
 	struct filters *filters = data;
 
 	if (!gone->is_link)
 		return false;
-	if (*gone->device && has_kept_state(gone->device)) {
+	if (*gone->device && baleen_rule_store_is_kept(gone->device)) {
 		if (!baleen_array_add(&filters->ifindex, filters->n))
 			filters->ifindex[filters->n++] = gone->ifindex;
 	} else if (!baleen_array_add(&filters->by_hand, filters->n_by_hand)) {

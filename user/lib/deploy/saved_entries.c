@@ -160,19 +160,11 @@ static int read_line(void *data, const struct baleen_import_entry *from, struct 
 	return 0;
 }
 
-/**
- * struct looking - is an entry there already?
- * @origin: its origin
- */
-struct looking {
-	const char *origin;
-};
-
 static int is_of_origin(const struct baleen_rule_entry *there, void *data)
 {
-	const struct looking *looking = data;
+	const struct baleen_rule_entry *saved = data;
 
-	return !strcmp(there->origin, looking->origin);
+	return !strcmp(there->origin, saved->origin);
 }
 
 /* Those that are there are as somebody has left them since. */
@@ -182,10 +174,9 @@ static int leave_out_there(struct putting *putting, struct lines *lines,
 	size_t n = 0;
 
 	for (size_t i = 0; i < lines->n; i++) {
-		const struct baleen_rule_entry *entry = &lines->change[i].entry;
-		struct looking looking = { entry->origin };
-		int ret = baleen_rule_entries_of_key(book, lines->rule, entry, is_of_origin,
-						     &looking, error);
+		struct baleen_rule_entry *entry = &lines->change[i].entry;
+		int ret = baleen_rule_entries_of_key(book, lines->rule, entry, is_of_origin, entry,
+						     error);
 
 		if (ret < 0)
 			return ret;

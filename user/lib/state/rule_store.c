@@ -368,6 +368,18 @@ int baleen_rule_store_write(struct baleen_rule_store *state, u64 timeout_ms,
 	return err != -ENOENT ? err : baleen_rule_store_open(state, device, timeout_ms, error);
 }
 
+bool baleen_rule_store_is_kept(const char *device)
+{
+	struct baleen_rule_store state;
+	bool is_kept;
+
+	if (baleen_rule_store_open(&state, device, 0, NULL))
+		return false;
+	is_kept = state.is_kept;
+	baleen_rule_store_close(&state);
+	return is_kept;
+}
+
 bool baleen_rule_store_is_there(const char *device)
 {
 	struct baleen_rule_store state;

@@ -171,6 +171,14 @@ bool baleen_rule_store_is_feed_name(const char *name, u64 *id, u64 *generation);
 int baleen_rule_store_copy_bytes(int from, int to, u64 *n_bytes);
 
 /**
+ * baleen_rule_store_is_kept() - has the device a state that can be read, and is kept?
+ * @device: name of the device
+ *
+ * Return: true or false.
+ */
+bool baleen_rule_store_is_kept(const char *device);
+
+/**
  * baleen_rule_store_forget() - forget the volatile state of a device that is gone
  * @netns_cookie: cookie of its network namespace, which may be gone, too
  * @ifindex: its number
