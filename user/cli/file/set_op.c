@@ -238,19 +238,19 @@ static int combine_target(struct filter_ref *ref, void *data)
 	return err ? err : put(set, ref);
 }
 
-/* The report is of the filter that was derived. */
-static int look_at_derived(struct set_op *set)
+/* The report is of the filter that was derived, which is in force also when it cannot be read. */
+static void look_at_derived(struct set_op *set)
 {
 	struct filter_ref ref;
-	int err = filter_ref_open(&ref, set->paths[0], &set->lists);
 
-	if (!err) {
+	if (filter_ref_open(&ref, set->paths[0], &set->lists)) {
+		complain("%s: it is in force; what is reported was counted before", set->paths[0]);
+	} else {
 		baleen_filter_free(&set->made);
 		set->made = ref.filter;
 		ref.filter = (struct baleen_filter){ 0 };
 	}
 	filter_ref_close(&ref);
-	return err;
 }
 
 /* Which nobody else changes meanwhile. */
@@ -265,7 +265,9 @@ static int combine_into_target(struct set_op *set)
 	}
 	if (!err)
 		err = filter_ref_change(set->paths[0], set->wait_ms, combine_target, set);
-	return !err && set->is_derived ? look_at_derived(set) : err;
+	if (!err && set->is_derived)
+		look_at_derived(set);
+	return err;
 }
 
 static int combine_to_file(struct set_op *set)
