@@ -70,12 +70,12 @@ static void check_entry(const struct baleen_entry_line *line, u32 key_spec)
 	}
 	check(*origin && strlen(origin) < BALEEN_ORIGIN_BYTES && !strpbrk(origin, " \t\r"));
 	check(strlen(reason) < BALEEN_REASON_BYTES && !strpbrk(reason, "\t\r\x1b\x7f"));
-	if (baleen_rule_entry_parse(line->key, key_spec, 64, &entry, NULL, &error)) {
+	if (baleen_rule_entry_parse(line->key, key_spec, 64, &entry, &error)) {
 		check(*error.text && !baleen_entry_key_compare(&entry.key, &again.key));
 		return;
 	}
-	check(!baleen_rule_entry_parse(baleen_rule_entry_text(&entry).text, key_spec, 128, &again,
-				       NULL, &error));
+	check(!baleen_rule_entry_parse(baleen_rule_entry_asked_text(&entry).text, key_spec, 64,
+				       &again, &error));
 	check(!baleen_entry_key_compare(&again.key, &entry.key) &&
 	      again.is_exception == entry.is_exception);
 }

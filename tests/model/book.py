@@ -42,15 +42,29 @@ class Disagreement(Exception):
     pass
 
 
-def span_of(text, width=None):
-    """(family, first, last); a lone IPv6 address is as wide as @width says."""
+def span_of(text):
+    """(family, first, last)"""
     if "-" in text:
         first, last = (ipaddress.ip_address(part) for part in text.split("-"))
         return 4, int(first), int(last)
-    if width and "/" not in text and ":" in text:
-        text = "%s/%d" % (text, width)
     net = ipaddress.ip_network(text, strict=False)
     return net.version, int(net[0]), int(net[-1])
+
+
+def typed(text):
+    """A key: its span, and True behind it of a lone IPv6 address, which a rule has as wide as it says."""
+    return span_of(text) + (":" in text and "/" not in text,)
+
+
+def written(text):
+    return span_of(text) + (False,)
+
+
+def wide(key, width):
+    """What a key stands for where lone addresses have this width."""
+    fam, first, last, is_lone = key
+    size = 1 << (128 - width) if is_lone else 1
+    return (fam, first // size * size, first // size * size + size - 1) if is_lone else key[:3]
 
 
 def covers(outer, inner):
@@ -108,16 +122,31 @@ class World:
         """Anew it ends the exceptions in it; renewed it does not."""
         if origin not in self.scope(BANS).get((key, False), ()):
             for other, is_exception in list(self.scope(BANS)):
-                if is_exception and covers(key, other):
+                if is_exception and covers(wide(key, self.widest()), other):
                     self.take(BANS, other, True)
         self.put(BANS, key, False, origin)
 
     def settle(self):
         """Exceptions go with the last ban around them."""
         for key, is_exception in list(self.scope(BANS)):
-            if is_exception and not any(covers(other, key) for other, exc in self.scope(BANS)
-                                        if not exc):
+            if is_exception and not self.is_in_ban(key):
                 self.take(BANS, key, True)
+
+    def is_in_ban(self, key):
+        return any(covers(wide(other, self.widest()), key) for other, exc in self.scope(BANS)
+                   if not exc)
+
+    def widths(self):
+        return [rule["width"] for rules in self.device.values() if rules
+                for rule in rules.values() if rule["bans"]]
+
+    def widest(self):
+        return min(self.widths(), default=64)
+
+    def width_of(self, scope):
+        device, _, rule = scope.partition(":")
+        rules = self.device.get(device) or {}
+        return self.widest() if scope == BANS else rules[rule]["width"] if rule in rules else 64
 
     def reached(self):
         """Scopes that unban reaches: bans, those of rules that take bans, parked ones."""
@@ -127,25 +156,36 @@ class World:
             if scope == BANS or rule not in rules or rules[rule]["bans"]:
                 yield scope
 
+    def stands_for(self, scope, key):
+        """The keys that go with one: a prefix takes the lone addresses that stand for it."""
+        return [key] + [other for other, exc in self.scope(scope) if other[3] and not key[3] and
+                        not exc and wide(other, self.width_of(scope)) == key[:3]]
+
+    def has(self, scope, key):
+        return any((other, False) in self.scope(scope) for other in self.stands_for(scope, key))
+
     def unban(self, keys):
         for scope in list(self.reached()):
             for key in keys:
-                self.take(scope, key)
+                for other in self.stands_for(scope, key):
+                    self.take(scope, other)
 
     def takers(self):
         return any(rule["bans"] for rules in self.device.values() if rules for rule in rules.values())
 
     def part_of(self, key):
-        around = [row for row in in_order(self.scope(BANS), key) if covers(row[0], key)]
+        rows = [(wide(other, self.widest()), exc) for other, exc in self.scope(BANS)]
+        around = [row for row in in_order(rows, key) if covers(row[0], key)]
         return bool(around) and not around[0][1]
 
     # --- packets
 
     def holds(self, device, rule, address):
         what = self.device[device][rule]
-        rows = [(key, exc, False) for key, exc in self.rows.get("%s:%s" % (device, rule), {})]
+        rows = [(wide(key, what["width"]), exc, False)
+                for key, exc in self.rows.get("%s:%s" % (device, rule), {})]
         if what["bans"]:
-            rows += [(key, exc, True) for key, exc in self.rows.get(BANS, {})]
+            rows += [(wide(key, what["width"]), exc, True) for key, exc in self.rows.get(BANS, {})]
         rows = in_order(rows, address)
         if rows and not rows[0][1]:
             return True
@@ -164,6 +204,7 @@ class Walk:
         self.world = World()
         self.log, self.others = [], []
         self.n_killed = self.n_lost = self.n_parts = 0
+        self.has_strays = False
         self.conf = os.environ["BALEEN_CONF_DIR"]
         os.makedirs(self.conf, exist_ok=True)
         for name in DEVICES:
@@ -215,17 +256,14 @@ class Walk:
         after, key, origin = self.world.copy(), self.rng.choice(KEYS), self.rng.choice(ORIGINS)
         if not after.takers():
             return None
-        after.ban(span_of(key, 64), origin)
+        after.ban(typed(key), origin)
         self.run("ban", "--exist", "--origin", origin, key)
         return after
 
     def step_unban(self):
         after, text = self.world.copy(), self.rng.choice(KEYS)
-        keys = [span_of(text, 64)]
-        if span_of(text) not in keys:
-            keys.append(span_of(text))
-        had = any((key, False) in after.rows.get(scope, {}) for scope in after.reached()
-                  for key in keys)
+        keys = [typed(text)] + [written(text)] * typed(text)[3]
+        had = any(after.has(scope, key) for scope in list(after.reached()) for key in keys)
         if not had and after.takers() and after.part_of(keys[-1]):
             after.put(BANS, keys[-1], True, "unban")
             self.n_parts += 1
@@ -248,7 +286,7 @@ class Walk:
                 lines.append("unban " + key)
         if self.rng.random() < 0.3:
             lines = ["begin"] + [line for line in lines if line.startswith("ban")] + ["commit"]
-            wanted = [span_of(line[4:], 64) for line in lines[1:-1]]
+            wanted = [typed(line[4:]) for line in lines[1:-1]]
             for key in wanted:
                 after.ban(key, origin)
             for key, exc in list(after.scope(BANS)):
@@ -262,9 +300,9 @@ class Walk:
                 word, key = line.split()
                 for world in (after, one):
                     if word == "ban":
-                        world.ban(span_of(key, 64), origin)
+                        world.ban(typed(key), origin)
                     else:
-                        world.unban({span_of(key, 64), span_of(key)})
+                        world.unban([typed(key), written(key)] if typed(key)[3] else [typed(key)])
                 one.settle()
                 self.others.append(one.copy())
             after.settle()
@@ -292,8 +330,8 @@ class Walk:
         after, key = self.world.copy(), self.rng.choice(KEYS)
         is_exception = self.rng.random() < 0.3
         # What is taken out is no more than was said.
-        span = span_of(key, None if is_exception else 64)
-        after.put("%s:%s" % (device, rule), span, is_exception, "manual")
+        after.put("%s:%s" % (device, rule), written(key) if is_exception else typed(key),
+                  is_exception, "manual")
         self.run("add", "--exist", "%s:%s" % (device, rule), ("!" if is_exception else "") + key)
         return after
 
@@ -304,7 +342,9 @@ class Walk:
             return None
         after = self.world.copy()
         key, exc = self.rng.choice(sorted(rows))
-        after.take("%s:%s" % (device, rule), key, exc)
+        scope = "%s:%s" % (device, rule)
+        for other in [key] if exc else after.stands_for(scope, key):
+            after.take(scope, other, exc)
         self.run("del", "%s:%s" % (device, rule), ("!" if exc else "") + text_of(key))
         return after
 
@@ -316,8 +356,9 @@ class Walk:
             path = "%s/%s-%s.list" % (self.conf, device, rule)
             with open(path, "w") as file:
                 file.write("\n".join(listed) + "\n")
-            lines += ["rule %s drop" % rule] + ["bans"] * bans + ["feed " + path]
-            rules[rule] = {"bans": bans, "list": [span_of(line) for line in listed]}
+            width = self.rng.choice((64, 64, 64, 63, 126, 128))
+            lines += ["rule %s drop" % rule] + ["bans"] * bans + ["ban-width %d" % width, "feed " + path]
+            rules[rule] = {"bans": bans, "width": width, "list": [span_of(line) for line in listed]}
         with open("%s/%s.conf" % (self.conf, device), "w") as file:
             file.write("\n".join(lines) + "\n")
         after.device[device] = rules
@@ -368,7 +409,7 @@ class Walk:
         for row in json.loads(out):
             scope = BANS if row["rule"] == BANS else "%s:%s" % (row["device"], row["rule"])
             exc = row["entry"].startswith("!")
-            key = span_of(row["entry"].lstrip("!"))
+            key = (written if exc else typed)(row["entry"].lstrip("!"))
             rows.setdefault(scope, {}).setdefault((key, exc), set()).add(row["origin"])
         return rows
 
@@ -383,6 +424,12 @@ class Walk:
                 for rule in list(after.device[device] or ())[:1]:
                     self.calm("del", "--exist", "%s:%s" % (device, rule), NEUTRAL)
         there = self.rows_there()
+        # Bans that got narrower leave exceptions outside of them, until a ban is taken back.
+        self.has_strays |= after.widest() > before.widest()
+        if self.has_strays:
+            for row in [row for row in there.get(BANS, {}) if row[1] and not after.is_in_ban(row[0])]:
+                after.scope(BANS).setdefault(row, there[BANS][row])
+            self.has_strays = any(exc for _, exc in after.scope(BANS))
         for other in self.others + [before] * killed:
             if there == self.rows_wanted(other) != self.rows_wanted(after):
                 after.rows = other.rows
@@ -401,7 +448,7 @@ class Walk:
                 raise Disagreement("%s: %s, wanted %s, of %s; its rules %s; rows %s" % (
                     device, out, wanted,
                     " ".join(a for a, is_, want in zip(ASKED, out, wanted) if is_ != want),
-                    {rule: [what["bans"]] + [text_of(line) for line in what["list"]]
+                    {rule: [what["bans"]] + [text_of(line + (False,)) for line in what["list"]]
                      for rule, what in after.device[device].items()},
                     {scope: sorted("!" * exc + text_of(key) for key, exc in rows)
                      for scope, rows in after.rows.items()
@@ -428,10 +475,11 @@ class Walk:
 
 
 def text_of(key):
-    fam, first, last = key
+    fam, first, last, is_lone = key
     kind = ipaddress.IPv4Address if fam == 4 else ipaddress.IPv6Address
     nets = list(ipaddress.summarize_address_range(kind(first), kind(last)))
-    return str(nets[0]) if len(nets) == 1 else "%s-%s" % (kind(first), kind(last))
+    text = str(nets[0]) if len(nets) == 1 else "%s-%s" % (kind(first), kind(last))
+    return text.split("/")[0] if is_lone else text
 
 
 def main():

@@ -33,11 +33,13 @@ class Entry:
     def key(self):
         return ("!" if self.is_exception else "") + self.span.canonical()
 
+    def asked(self):
+        """As it is listed: an IPv6 address without a length would mean its network."""
+        is_alone = self.span.fam == 6 and self.span.first == self.span.last
+        return self.key() + ("/128" if is_alone and not self.is_exception else "")
+
     def typed(self, rng):
-        """What makes it: a lone IPv6 address means its network."""
-        text = self.key()
-        if self.span.fam == 6 and self.span.first == self.span.last and not self.is_exception:
-            return text + "/128"
+        text = self.asked()
         if self.span.first != self.span.last and self.span.is_prefix() and rng.random() < 0.2:
             return "%s%s-%s" % ("!" if self.is_exception else "", *(
                 to_text(self.span.fam, n) for n in (self.span.first, self.span.last)))
@@ -195,7 +197,7 @@ def try_entries(rng, rule, back):
     run(BALEEN, "flush", rule, "--all")
     put(rng, rule, entries)
     rows = listed(rule)
-    if sorted((r["entry"], r["origin"]) for r in rows) != sorted((e.key(), e.origin) for e in entries):
+    if sorted((r["entry"], r["origin"]) for r in rows) != sorted((e.asked(), e.origin) for e in entries):
         raise SystemExit("list: %s" % [r["entry"] for r in rows])
     check_packets("put", rule, entries, keys)
     check_ends("put", rule, entries, keys)

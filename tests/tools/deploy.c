@@ -147,7 +147,7 @@ static void add_change(struct baleen_batch *batch, const char *word, const char 
 	*change = (struct baleen_rule_entry_change){
 		.op = *word == '+' ? BALEEN_RULE_ENTRY_PUT : BALEEN_RULE_ENTRY_REMOVE,
 	};
-	must(baleen_rule_entry_parse(text, BALEEN_KEY_SRC, 128, entry, NULL, &error));
+	must(baleen_rule_entry_parse(text, BALEEN_KEY_SRC, BALEEN_AS_WRITTEN, entry, &error));
 	snprintf(entry->origin, sizeof(entry->origin), "%s", origin);
 	entry->added_ms = baleen_now_ms();
 	if (ttl)

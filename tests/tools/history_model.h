@@ -103,7 +103,7 @@ static void make_entry(struct entry *made, u32 n)
 	const char *reason;
 
 	any_text(text, n);
-	if (baleen_rule_entry_parse(text, BALEEN_KEY_SRC, 128, &row, NULL, &error))
+	if (baleen_rule_entry_parse(text, BALEEN_KEY_SRC, BALEEN_AS_WRITTEN, &row, &error))
 		errx(1, "%s", error.text);
 	strcpy(made->text, baleen_rule_entry_text(&row).text);
 	if (baleen_span_parse(text, strlen(text), &made->span, &reason))

@@ -69,7 +69,8 @@ static void add_single(const char *text, const char *origin, u64 expires_ms)
 	struct baleen_rule_entry entry = { .expires_ms = expires_ms };
 	bool is_new;
 
-	assert_int_equal(baleen_rule_entry_parse(text, rule->key_spec, 128, &entry, NULL, &error),
+	assert_int_equal(baleen_rule_entry_parse(text, rule->key_spec, BALEEN_AS_WRITTEN, &entry,
+						 &error),
 			 0);
 	snprintf(entry.origin, sizeof(entry.origin), "%s", origin);
 	assert_int_equal(baleen_rule_entries_put(&state, "drop", &entry, &is_new, &error), 0);

@@ -59,7 +59,8 @@ static struct baleen_rule_entry entry(const char *key, const char *origin)
 	struct baleen_rule_entry made = { .added_ms = 1000 };
 	u32 key_spec = strchr(key, ',') ? BALEEN_KEY_FLOW : BALEEN_KEY_SRC;
 
-	assert_int_equal(baleen_rule_entry_parse(key, key_spec, 128, &made, NULL, &error), 0);
+	assert_int_equal(baleen_rule_entry_parse(key, key_spec, BALEEN_AS_WRITTEN, &made, &error),
+			 0);
 	strcpy(made.origin, origin);
 	return made;
 }
@@ -142,14 +143,11 @@ static void refused_keys(void **unused)
 
 	memset(&poison, 0x5a, sizeof(poison));
 	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
-		bool is_widened = true;
-
 		made = poison;
 		if (baleen_rule_entry_parse(refused[i].text, refused[i].key_spec, 64, &made,
-					    &is_widened, &error) != -EINVAL)
+					    &error) != -EINVAL)
 			fail_msg("accepted: %s", refused[i].text);
 		assert_memory_equal(&made, &poison, sizeof(made));
-		assert_true(is_widened);
 		assert_non_null(strstr(error.text, "': "));
 	}
 }
@@ -189,23 +187,28 @@ static void shortest_keys(void **unused)
 		{ "2001:DB8::1,443", BALEEN_KEY_SRC | BALEEN_KEY_DPORT, "2001:db8::1,443", false,
 		  NULL },
 	};
-	struct baleen_rule_entry made;
-	bool is_widened;
+	struct baleen_rule_entry made, again;
 
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
 		for (int widens = 0; widens < 2; widens++) {
 			const char *want = widens && keys[i].wide ? keys[i].wide : keys[i].key;
 
 			assert_int_equal(baleen_rule_entry_parse(keys[i].text, keys[i].key_spec,
-								 widens ? 64 : 128, &made,
-								 &is_widened, &error),
+								 widens ? 64 : BALEEN_AS_WRITTEN,
+								 &made, &error),
 					 0);
 			assert_string_equal(baleen_entry_key_text(&made.key).text, want);
 			assert_int_equal(made.is_exception, keys[i].is_exception);
-			assert_int_equal(is_widened, widens && keys[i].wide);
+			assert_int_equal(made.key.is_lone, widens && keys[i].wide);
+			/* It is named again, however wide another rule has it. */
+			assert_int_equal(
+				baleen_rule_entry_parse(baleen_rule_entry_asked_text(&made).text,
+							keys[i].key_spec, 48, &again, &error),
+				0);
+			assert_int_equal(baleen_rule_entry_compare(&again, &made), 0);
 			/* Once more, it stays as it is. */
-			assert_int_equal(baleen_rule_entry_parse(want, keys[i].key_spec, 128, &made,
-								 NULL, &error),
+			assert_int_equal(baleen_rule_entry_parse(want, keys[i].key_spec,
+								 BALEEN_AS_WRITTEN, &made, &error),
 					 0);
 			assert_string_equal(baleen_entry_key_text(&made.key).text, want);
 		}

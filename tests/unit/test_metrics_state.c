@@ -42,7 +42,8 @@ static void put_single(struct baleen_rule_store *state, const char *key, const c
 	struct baleen_rule_entry entry = { .added_ms = 1 };
 	bool is_new;
 
-	assert_int_equal(baleen_rule_entry_parse(key, BALEEN_KEY_SRC, 128, &entry, NULL, &error),
+	assert_int_equal(baleen_rule_entry_parse(key, BALEEN_KEY_SRC, BALEEN_AS_WRITTEN, &entry,
+						 &error),
 			 0);
 	snprintf(entry.origin, sizeof(entry.origin), "%s", origin);
 	assert_int_equal(baleen_rule_entries_put(state, "bad", &entry, &is_new, &error), 0);
@@ -68,7 +69,8 @@ static void make_state(void)
 	assert_int_equal(baleen_book_commit(&state, &error), 0);
 	assert_int_equal(baleen_rule_store_set_text(&state, "applied", "1700000000", &error), 0);
 	assert_int_equal(baleen_rule_store_set_text(&state, "confirm", "soon", &error), 0);
-	assert_int_equal(baleen_rule_store_set_text(&state, "image_time bad", "1700000001", &error), 0);
+	assert_int_equal(baleen_rule_store_set_text(&state, "image_time bad", "1700000001", &error),
+			 0);
 	assert_int_equal(baleen_rule_store_commit(&state, &error), 0);
 	baleen_rule_store_close(&state);
 }

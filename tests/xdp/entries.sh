@@ -120,7 +120,7 @@ check "a lone IPv6 address" baleen add veth-b:bad 2001:db8:1:2::3
 grep -q "2001:db8:1:2::/64" "$TMP/err"
 is "it says that it is widened, also without an end" $? 0
 is "its neighbours are banned, too" "$(dropped 2001:db8:1:2::3 2001:db8:1:2::4 2001:db8:1:3::3)" DDP
-in_ns "$B" "$BALEEN" why veth-b 2001:db8:1:2::4 | grep -q "2001:db8:1:2::/64"
+in_ns "$B" "$BALEEN" why veth-b 2001:db8:1:2::4 | grep -q "2001:db8:1:2::3 (/64)"
 is "why finds it by a neighbour" $? 0
 check "lifted by the address, too" baleen del veth-b:bad 2001:db8:1:2::3
 is "all of it is" "$(dropped 2001:db8:1:2::3 2001:db8:1:2::4)" PP

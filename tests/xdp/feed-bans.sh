@@ -64,7 +64,7 @@ bad not add, ban, del, unban, flush, begin or commit: put
 bad not ttl=, origin= or reason=
 status 1"
 check "IPv6, alone" baleen ban 2001:db8:7::7/128
-is "is unbanned by either" "$(feed "ban 2001:db8:7::8" "unban 2001:db8:7::7") $(dropped 2001:db8:7::{7,8})" $'ok\nok PP-PP'
+is "is unbanned by either" "$(feed "ban 2001:db8:7::7" "unban 2001:db8:7::7") $(dropped 2001:db8:7::{7,8})" $'ok\nok PP-PP'
 check "IPv6, alone" baleen ban 2001:db8:7::7/128
 is "is unbanned by either" "$(feed "unban 2001:db8:7::7") $(dropped 2001:db8:7::7)" "ok P-P"
 

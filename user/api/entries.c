@@ -77,8 +77,7 @@ static int fill_in(struct request *request, const struct baleen_stored_rule *rul
 
 		change->op = request->op;
 		err = baleen_rule_entry_parse(request->entries[i], rule->key_spec,
-					      baleen_rule_ban_width(rule), entry, NULL,
-					      api_error());
+					      baleen_rule_ban_width(rule), entry, api_error());
 		strcpy(entry->origin, request->options.origin);
 		strcpy(entry->reason, request->options.reason);
 		entry->added_ms = now_ms;

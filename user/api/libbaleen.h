@@ -348,7 +348,7 @@ void baleen_set_close(struct baleen_set *set);
 /**
  * baleen_rule_add() - list entries in a live rule: ban them
  * @rule: DEV:RULE
- * @entries: keys as in a list; a lone IPv6 address stands for its /64
+ * @entries: keys as in a list; a lone IPv6 address stands for its /64, or as ban-width says
  * @n: how many
  * @options: who, why and how long; NULL for "manual", for ever
  *

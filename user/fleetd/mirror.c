@@ -373,14 +373,15 @@ static bool is_taken(const struct taken *taken, const char *scope)
 static int forget_scope(struct baleen_rule_store *book, const char *scope,
 			struct baleen_error *error)
 {
-	u64 n_takers, n = 0;
+	struct baleen_takers takers;
+	u64 n = 0;
 	int err = baleen_book_begin(book, error);
 
 	if (err)
 		return err;
 	book->shared = scope;
-	err = baleen_scope_count_rules(scope, &n_takers, NULL, error);
-	if (!err && !n_takers)
+	err = baleen_scope_takers(scope, &takers, error);
+	if (!err && !takers.n)
 		err = baleen_rule_entries_flush(book, NULL, NULL, &n, error);
 	err = baleen_book_end(book, err, error);
 	return err ? err : n > 0;

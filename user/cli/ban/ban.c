@@ -4,28 +4,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/ban/describe_entry.h"
 #include "cli/ban/ban.h"
+#include "cli/ban/describe_entry.h"
 #include "cli/open/guard.h"
 #include "cli/open/session.h"
-#include "fleet/fleet_entry.h"
 #include "list/list_entry.h"
 #include "ops/build.h"
 #include "util/duration.h"
 #include "util/input.h"
-#include "util/shell.h"
 
 /* For up to so many keys the output names the other entries that hold them. */
 #define MAX_EXPLAINED 20
 
-static bool is_add(const struct entry_change *change)
+bool change_is_add(const struct entry_change *change)
 {
 	return change->op == BALEEN_SET_UNION;
 }
 
 /* --- keys ------------------------------------------------------------------ */
 
-/* One key; an address that is deleted may have been widened when it was added. */
 static int parse_key(const struct entry_change *change, const char *text, u32 key_spec, u32 width,
 		     struct entries *entries, struct baleen_error *error)
 {
@@ -39,26 +36,27 @@ static int parse_key(const struct entry_change *change, const char *text, u32 ke
 	entries->n_widened += is_widened;
 	entries->n_masked += baleen_span_has_host_bits(text + (*text == '!'));
 	return entries_append(entries,
-			      is_add(change) ? BALEEN_RULE_ENTRY_PUT : BALEEN_RULE_ENTRY_REMOVE,
+			      change_is_add(change) ? BALEEN_RULE_ENTRY_PUT :
+						      BALEEN_RULE_ENTRY_REMOVE,
 			      &entry);
 }
 
 static int parse_arguments(const struct entry_change *change, const struct baleen_stored_rule *rule,
 			   struct entries *entries)
 {
-	u32 width = is_add(change) ? baleen_rule_ban_width(rule) : BALEEN_BAN_WIDTH_MAX;
 	struct baleen_error error;
 
 	for (int i = 0; i < change->n_keys; i++) {
 		u64 n_widened = entries->n_widened;
-		int err = parse_key(change, change->key[i], rule->key_spec, width, entries, &error);
+		int err = parse_key(change, change->key[i], rule->key_spec,
+				    baleen_rule_ban_width(rule), entries, &error);
 
 		if (err < 0)
 			complain("%s", error.text);
 		if (!err && !change->json && i < MAX_EXPLAINED)
 			say_stands_for(change->target, change->key[i],
 				       &entries->change[entries->n - 1].entry,
-				       entries->n_widened > n_widened);
+				       change_is_add(change) && entries->n_widened > n_widened);
 		if (err)
 			return EXIT_FAILED;
 	}
@@ -108,8 +106,7 @@ static int parse_lines(const struct entry_change *change, FILE *stream, u32 key_
 		number++;
 		key = cut_key(line, n_bytes, key_spec, &error);
 		if (key)
-			err = parse_key(change, key, key_spec, BALEEN_BAN_WIDTH_MAX, entries,
-					&error);
+			err = parse_key(change, key, key_spec, BALEEN_AS_WRITTEN, entries, &error);
 		else
 			err = error.text[0] ? -EINVAL : 0;
 		if (err < 0 && !change->skip_bad)
@@ -147,140 +144,23 @@ static int parse_file(const struct entry_change *change, u32 key_spec, struct en
 	return err;
 }
 
-/* --- what is there already ------------------------------------------------- */
-
-/**
- * struct search - an entry looked for
- * @entry: its key and origin
- * @only_own: bans of all rules do not count
- * @found: it is there
- * @is_ban: only as a ban of all rules, which is not the rule's to delete
- * @is_of_fleet: or as one of a fleet
- * @elsewhere: origin of another with the same key; empty when there is none
- */
-struct search {
-	const struct baleen_rule_entry *entry;
-	bool only_own;
-	bool found;
-	bool is_ban;
-	bool is_of_fleet;
-	char elsewhere[BALEEN_ORIGIN_BYTES];
-};
-
-static int compare_origin(const struct baleen_rule_entry *there, void *data)
-{
-	struct search *search = data;
-
-	bool is_of_fleet = baleen_origin_is_of_fleet(there->origin);
-
-	if (there->is_ban && search->only_own)
-		*(is_of_fleet ? &search->is_of_fleet : &search->is_ban) = true;
-	else if (!strcmp(there->origin, search->entry->origin))
-		search->found = true;
-	else
-		strcpy(search->elsewhere, there->origin);
-	return 0;
-}
-
-static int complain_there(const struct entry_change *change, const struct search *search)
-{
-	return complain(
-		"%s: %s is an entry of origin '%s' already: nothing changed (--exist renews it)",
-		change->target, baleen_entry_key_text(&search->entry->key).text,
-		search->entry->origin);
-}
-
-/* A pardon is of the set that bans go to, and is an exception itself. */
-static int complain_of_fleet(const struct entry_change *change,
-			     const struct baleen_stored_rule *rule, const struct search *search)
-{
-	const struct baleen_entry_text key = baleen_entry_key_text(&search->entry->key);
-
-	if (search->entry->is_exception || strcmp(rule->fleet.set, BALEEN_FLEET_SET) != 0)
-		return complain("%s: %s%s is of a fleet, not of this host", change->target,
-				search->entry->is_exception ? "!" : "", key.text);
-	return complain("%s: %s is a ban of a fleet: 'baleen fleet pardon %s' takes it back",
-			change->target, key.text, key.text);
-}
-
-static int complain_absent(const struct entry_change *change, const struct baleen_rule_store *state,
-			   const struct baleen_stored_rule *rule, const struct search *search)
-{
-	if (search->is_ban && search->entry->is_exception)
-		return complain("%s: !%s is an exception of bans: 'baleen ban %s' ends it",
-				change->target, baleen_entry_key_text(&search->entry->key).text,
-				baleen_entry_key_text(&search->entry->key).text);
-	if (search->is_ban)
-		return complain("%s: %s is a ban of all rules that take some: 'baleen unban %s' "
-				"takes it back",
-				change->target, baleen_entry_key_text(&search->entry->key).text,
-				baleen_entry_key_text(&search->entry->key).text);
-	if (search->is_of_fleet && !*search->elsewhere)
-		return complain_of_fleet(change, rule, search);
-	complain("%s: no entry %s of origin '%s': nothing changed (--exist does not mind)",
-		 change->target, baleen_entry_key_text(&search->entry->key).text,
-		 search->entry->origin);
-	explain_entry(change->target, state, rule, search->entry);
-	if (*search->elsewhere)
-		return complain("%s: 'baleen del --origin %s' is for that one", change->target,
-				baleen_shell_word(search->elsewhere).text);
-	return suggest_exception(change->target, baleen_entry_key_text(&search->entry->key).text);
-}
-
-/* An address that was widened when it was added is deleted as what it became. */
-static void widen_like_added(const struct baleen_rule_store *state,
-			     const struct baleen_stored_rule *rule, struct search *search,
-			     struct baleen_rule_entry *entry)
-{
-	u32 width = baleen_rule_ban_width(rule);
-	struct baleen_rule_entry wide = *entry;
-
-	if (search->found || !entry->key.span.is_ip6 || !baleen_entry_key_is_alone(&entry->key) ||
-	    width >= 128)
-		return;
-	wide.key.span = baleen_span_prefix(&entry->key.span, width);
-	search->entry = &wide;
-	baleen_rule_entries_of_key(state, rule->name, &wide, compare_origin, search, NULL);
-	search->entry = entry;
-	if (search->found)
-		*entry = wide;
-}
-
-static int check_one(const struct entry_change *change, const struct baleen_rule_store *state,
-		     const struct baleen_stored_rule *rule, struct baleen_rule_entry *entry)
-{
-	struct search search = { .entry = entry, .only_own = !is_add(change) };
-
-	baleen_rule_entries_of_key(state, rule->name, entry, compare_origin, &search, NULL);
-	if (!is_add(change))
-		widen_like_added(state, rule, &search, entry);
-	if (change->exist || search.found != is_add(change))
-		return 0;
-	return is_add(change) ? complain_there(change, &search) :
-				complain_absent(change, state, rule, &search);
-}
-
-static int check_all(const struct entry_change *change, const struct baleen_rule_store *state,
-		     const struct baleen_stored_rule *rule, struct entries *entries)
-{
-	/* Renewing needs no look, and a million of them would take their time. */
-	if (change->exist && is_add(change))
-		return 0;
-	for (size_t i = 0; i < entries->n; i++)
-		if (check_one(change, state, rule, &entries->change[i].entry))
-			return EXIT_FAILED;
-	return 0;
-}
-
 /* --- the host -------------------------------------------------------------- */
 
-static int list_keys(const struct entries *entries, struct baleen_list *list)
+static int add_key(const struct baleen_rule_entry *entry, u32 width, struct baleen_list *list)
+{
+	struct baleen_entry_key key = entry->key;
+
+	baleen_entry_key_fit(&key, width);
+	return baleen_entry_key_add(&key, false, list);
+}
+
+static int list_keys(const struct entries *entries, u32 width, struct baleen_list *list)
 {
 	int err = 0;
 
 	for (size_t i = 0; i < entries->n && !err; i++)
 		if (!entries->change[i].entry.is_exception)
-			err = baleen_entry_key_add(&entries->change[i].entry.key, false, list);
+			err = add_key(&entries->change[i].entry, width, list);
 	return err ? err : baleen_list_finish(list);
 }
 
@@ -315,7 +195,7 @@ int guard_entries(const struct baleen_deploy *deploy, const struct baleen_stored
 		return 0;
 	check.changed = index;
 	baleen_ruleset_from_config(&deploy->xdp.config, &ruleset);
-	err = list_keys(entries, &list);
+	err = list_keys(entries, baleen_rule_ban_width(rule), &list);
 	if (err)
 		err = complain("cannot keep the keys: %s", strerror(-err));
 	else if (baleen_build(&list, &options, &delta, &error))
@@ -350,14 +230,14 @@ static void count_results(const struct entry_change *change, const struct entrie
 		if (one->answer == BALEEN_GATE_NARROWED && outcome->n_narrowed++ < MAX_EXPLAINED &&
 		    !change->json)
 			complain("%s: '%s' narrowed: %s", change->target,
-				 baleen_entry_key_text(&one->entry.key).text,
+				 baleen_rule_entry_asked_text(&one->entry).text,
 				 entry_refusal(one, why));
 		if (one->result != -EPERM)
 			continue;
 		if (outcome->n_refused++ >= MAX_EXPLAINED)
 			continue;
 		complain("%s: '%s' not added: %s", change->target,
-			 baleen_entry_key_text(&one->entry.key).text, entry_refusal(one, why));
+			 baleen_rule_entry_asked_text(&one->entry).text, entry_refusal(one, why));
 		suggest_word(one, change->command->name, change->target);
 	}
 }
@@ -373,7 +253,7 @@ static int put_guarded(const struct entry_change *change, struct baleen_deploy *
 			  0 :
 			  guard_entries(deploy, rule, change->op, entries, &host, change->force);
 
-	if (err && is_add(change))
+	if (err && change_is_add(change))
 		suggest_narrow(entries, change->command->name, change->target);
 	batch->host = &host;
 	if (!err && baleen_deploy_batch(deploy, batch, &error))
@@ -396,7 +276,7 @@ static int make_change(const struct entry_change *change, struct baleen_device_s
 				      .forces = change->force,
 				      .narrows = change->narrow };
 
-	if (check_all(change, &session->deploy.state, rule, entries) ||
+	if (check_there(change, &session->deploy.state, rule, entries) ||
 	    put_guarded(change, &session->deploy, rule, entries, &batch))
 		return EXIT_FAILED;
 	if (!session->deploy.has_xdp)
@@ -406,7 +286,7 @@ static int make_change(const struct entry_change *change, struct baleen_device_s
 	outcome->in_place = batch.in_place;
 	strcpy(outcome->prefix, batch.widened);
 	count_results(change, entries, outcome);
-	for (size_t i = 0; !is_add(change) && !change->dry_run && !change->json &&
+	for (size_t i = 0; !change_is_add(change) && !change->dry_run && !change->json &&
 			   entries->n <= MAX_EXPLAINED && i < entries->n;
 	     i++)
 		explain_entry(change->target, &session->deploy.state, rule,
@@ -421,8 +301,8 @@ static int make_change(const struct entry_change *change, struct baleen_device_s
 static int report(const struct entry_change *change, const struct entries *entries,
 		  const struct outcome *outcome)
 {
-	const char *what = is_add(change) ? "added" : "deleted";
-	bool has_end = is_add(change) && outcome->n_changed + outcome->n_renewed;
+	const char *what = change_is_add(change) ? "added" : "deleted";
+	bool has_end = change_is_add(change) && outcome->n_changed + outcome->n_renewed;
 	u64 expires = has_end ? entries->change[0].entry.expires_ms : 0;
 	char n[NUMBER_TEXT], end[BALEEN_DURATION_TEXT + 8];
 	json_t *json;
@@ -447,10 +327,10 @@ static int report(const struct entry_change *change, const struct entries *entri
 				    change->dry_run ? json_null() :
 						      json_boolean(outcome->in_place));
 		json_object_set_new(json, what, json_integer(outcome->n_changed));
-		if (is_add(change))
+		if (change_is_add(change))
 			json_object_set_new(json, "renewed", json_integer(outcome->n_renewed));
 		json_object_set_new(json, "refused", json_integer(outcome->n_refused));
-		if (is_add(change))
+		if (change_is_add(change))
 			json_object_set_new(json, "narrowed", json_integer(outcome->n_narrowed));
 		json_object_set_new(json, "widened", json_integer(entries->n_widened));
 		json_object_set_new(json, "prefix_banned",

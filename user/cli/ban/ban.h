@@ -45,6 +45,15 @@ struct entry_change {
 /* Makes the change and reports it; an exit code. */
 int change_entries(const struct entry_change *change);
 
+/* Is it add, or del? */
+bool change_is_add(const struct entry_change *change);
+
+/* 0, or EXIT_FAILED after naming the first entry that is there already, or that is not there to
+ * be deleted. An entry is made the one that is meant.
+ */
+int check_there(const struct entry_change *change, const struct baleen_rule_store *state,
+		const struct baleen_stored_rule *rule, struct entries *entries);
+
 /* 0, or EXIT_FAILED after naming each address of this host that the rule would drop with
  * these entries put or removed. @host is surveyed if it is not yet.
  */
@@ -67,6 +76,6 @@ int suggest_word(const struct baleen_rule_entry_change *change, const char *comm
 int suggest_narrow(const struct entries *entries, const char *command, const char *target);
 
 /* Says by what command a rule no longer holds a key of its lists; EXIT_FAILED. */
-int suggest_exception(const char *target, const char *key);
+int suggest_exception(const char *target, const struct baleen_rule_entry *entry);
 
 #endif /* BALEEN_CLI_BAN_H */

@@ -16,7 +16,8 @@ bool ban_is_ban(const struct ban *ban)
 
 struct baleen_entry_text ban_key_text(const struct ban *ban)
 {
-	return baleen_entry_key_text(&ban->key[0].key);
+	return ban->is_part ? baleen_entry_key_text(&ban->key[0].key) :
+			      baleen_rule_entry_asked_text(&ban->key[0]);
 }
 
 const char *ban_target_text(const struct ban *ban, const struct baleen_ban_rule *rule, char *text)
@@ -138,11 +139,10 @@ static int report_json(const struct ban *ban)
 	json_object_set_new(json, "rules", rules);
 	if (!ban_is_ban(ban)) {
 		json_object_set_new(json, "parked", json_integer(ban->n_parked));
-		json_object_set_new(json, "excepted_from",
-				    ban->is_part ?
-					    json_text(
-						    baleen_entry_key_text(&ban->around.key).text) :
-					    json_null());
+		json_object_set_new(
+			json, "excepted_from",
+			ban->is_part ? json_text(baleen_rule_entry_asked_text(&ban->around).text) :
+				       json_null());
 	}
 	json_object_set_new(json, "behind", describe_behind(ban));
 	return print_json(json);
@@ -168,8 +168,8 @@ static char *format_rule(const struct ban *ban, const struct baleen_ban_rule *ru
 		return NULL;
 	fprintf(out, "%s %s", ban_key_text(ban).text, result_text(ban, rule));
 	if (ban->is_part)
-		fprintf(out, " from %s (%s), which stays",
-			baleen_entry_key_text(&ban->around.key).text, ban->around.origin);
+		fprintf(out, " from %s (%s), which stays", entry_shown(&ban->around).text,
+			ban->around.origin);
 	else if (!ban_is_ban(ban))
 		format_origins(rule, out);
 	else if (ban->key[0].expires_ms)

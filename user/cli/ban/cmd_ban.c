@@ -41,30 +41,19 @@ static int parse(struct ban *ban, int argc, char **argv)
 	return 0;
 }
 
-/* One key for all rules: as wide as the widest of them has it. */
-static u32 width_of(const struct ban *ban)
-{
-	u32 width = BALEEN_BAN_WIDTH_MAX;
-
-	for (size_t i = 0; i < ban->bans.n_rules; i++) {
-		u32 of_rule = baleen_rule_ban_width(&ban->bans.rule[i].rule);
-
-		width = of_rule < width ? of_rule : width;
-	}
-	return width;
-}
-
 /* An address of IPv6 is banned with what its host has; unbanned is the address alone, too. */
 static int make_keys(struct ban *ban)
 {
 	struct baleen_error error;
-	int n = entry_make_pair(ban->address, BALEEN_KEY_SRC, width_of(ban), &ban->entry, ban->key,
-				&error);
+	int n = entry_make_pair(ban->address, BALEEN_KEY_SRC, ban->bans.book.ban_width, &ban->entry,
+				ban->key, &error);
 
 	if (n < 0)
 		return complain("%s", error.text);
 	if (!ban->json)
-		say_stands_for(NULL, ban->address, &ban->key[0], n > 1 && ban_is_ban(ban));
+		say_stands_for(NULL, ban->address, &ban->key[0],
+			       ban_is_ban(ban) && n > 1 &&
+				       !baleen_entry_key_is_alone(&ban->key[0].key));
 	ban->n_keys = ban_is_ban(ban) ? 1 : n;
 	return 0;
 }
@@ -78,8 +67,8 @@ static int check_address(const struct ban *ban)
 	if (*ban->address == '!')
 		return complain("'%s': an exception: 'baleen add' and 'baleen del' take it",
 				ban->address);
-	if (entry_make(ban->address, BALEEN_KEY_SRC, BALEEN_BAN_WIDTH_MAX, &ban->entry, &ignored,
-		       NULL, &error))
+	if (entry_make(ban->address, BALEEN_KEY_SRC, BALEEN_AS_WRITTEN, &ban->entry, &ignored, NULL,
+		       &error))
 		return complain("%s", error.text);
 	return 0;
 }
@@ -202,7 +191,7 @@ static int change(struct ban *ban)
 	struct baleen_error error;
 
 	for (size_t i = 0; i < ban->n_keys; i++) {
-		if (baleen_bans_remember(&ban->bans, &ban->key[i], &error))
+		if (baleen_bans_remember(&ban->bans, &ban->key[i], ban_is_ban(ban), &error))
 			return complain("%s", error.text);
 		ban->change[i].entry = ban->key[i];
 		ban->change[i].op =

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* A single entry in the output of commands. */
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
@@ -23,11 +24,30 @@ const char *parked_why(const struct baleen_scope *scope)
 						     "the rule is not there";
 }
 
+/* Does a lone address stand for more than itself? */
+static bool is_wider(const struct baleen_rule_entry *entry)
+{
+	return entry->key.is_lone && !baleen_entry_key_is_alone(&entry->key);
+}
+
+struct baleen_entry_text entry_shown(const struct baleen_rule_entry *entry)
+{
+	struct baleen_entry_text text = baleen_rule_entry_asked_text(entry);
+
+	if (is_wider(entry))
+		sprintf(text.text + strlen(text.text), " (/%d)",
+			baleen_span_length(&entry->key.span));
+	return text;
+}
+
 json_t *describe_entry(const struct baleen_rule_entry *entry)
 {
 	json_t *json = json_object();
 
-	json_object_set_new(json, "entry", json_text(baleen_rule_entry_text(entry).text));
+	json_object_set_new(json, "entry", json_text(baleen_rule_entry_asked_text(entry).text));
+	json_object_set_new(json, "stands_for",
+			    is_wider(entry) ? json_text(baleen_entry_key_text(&entry->key).text) :
+					      json_null());
 	json_object_set_new(json, "origin", json_text(entry->origin));
 	json_object_set_new(json, "reason", json_text(entry->reason));
 	json_object_set_new(json, "added_ms", json_integer(entry->added_ms));

@@ -17,6 +17,11 @@ const char *format_entry_time(u64 ms, char *text);
 /* Why an entry of this scope is parked. */
 const char *parked_why(const struct baleen_scope *scope);
 
+/* An entry as it was asked for, and how wide the rule has it when that is more:
+ * "2001:db8::7 (/64)".
+ */
+struct baleen_entry_text entry_shown(const struct baleen_rule_entry *entry);
+
 /* An entry as JSON. */
 json_t *describe_entry(const struct baleen_rule_entry *entry);
 

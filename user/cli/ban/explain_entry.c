@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/ban/ban.h"
+#include "cli/ban/describe_entry.h"
 #include "deploy/derive.h"
 #include "state/entries.h"
 
@@ -60,7 +61,7 @@ static int say_reason(const struct baleen_reason *reason, void *data)
 			 baleen_feed_name(&reason->feed).text);
 	else
 		complain("%s: %s stays in force: entry of origin '%s'", printed->target,
-			 baleen_rule_entry_text(&reason->entry).text, reason->entry.origin);
+			 entry_shown(&reason->entry).text, reason->entry.origin);
 	return 0;
 }
 
@@ -106,7 +107,7 @@ bool explain_device(const struct baleen_rule_store *state, const struct baleen_r
 		snprintf(target, sizeof(target), "%s:%s", state->device, rules.rule[i].name);
 		printed = explain(target, state, &rules.rule[i], entry);
 		if (printed.n && !printed.has_ban)
-			suggest_exception(target, baleen_entry_key_text(&entry->key).text);
+			suggest_exception(target, entry);
 		has_ban |= printed.has_ban;
 	}
 	return has_ban;

@@ -34,6 +34,7 @@ enum export_format {
  * @device_rules: of the device of the scope at hand
  * @scope: the scope at hand
  * @rule: its rule; NULL when its entries are parked, and of a shared scope
+ * @ban_width: of lone IPv6 addresses where there is no rule
  * @taken: the shared scopes whose entries stood beside those of a rule already, each time
  * @is_shared: it is a shared one
  * @n: entries of it
@@ -51,6 +52,7 @@ struct export
 	struct scope_rules device_rules;
 	struct baleen_scope scope;
 	const struct baleen_stored_rule *rule;
+	u32 ban_width;
 	struct baleen_scopes taken;
 	bool is_shared;
 	u64 n;
@@ -127,6 +129,8 @@ static int take_entries(struct export *export, const char *rule, const char *sha
 	int err;
 
 	export->book.shared = shared;
+	export->book.ban_width =
+		export->rule ? baleen_rule_ban_width(export->rule) : export->ban_width;
 	err = baleen_rule_entries_each(&export->book, rule, export->origin, take_entry, export,
 				       &error);
 	return err ? complain("%s", err == -ENOMEM ? strerror(ENOMEM) : error.text) : 0;
@@ -145,10 +149,16 @@ static int take_scope(struct export *export, const char *rule, const struct bale
 
 static int take_shared(struct export *export, const struct baleen_scope *scope)
 {
+	struct baleen_takers takers;
+	struct baleen_error error;
+
+	if (baleen_scope_takers(scope->name, &takers, &error))
+		return complain("%s", error.text);
 	export->scope = *scope;
 	export->rule = NULL;
 	export->is_shared = true;
 	export->n = export->n_fields = 0;
+	export->ban_width = takers.ban_width;
 	return export_union_begin_rule(&export->all) ? complain("%s", strerror(ENOMEM)) :
 						       take_entries(export, NULL, scope->name);
 }
@@ -291,15 +301,14 @@ static void warn_scope(const struct export *export)
  */
 static int export_beside(struct export *export, const struct baleen_scope *scope)
 {
+	struct baleen_takers takers = { 0 };
 	struct baleen_error error;
-	u64 n_takers = 0, n_droppers = 0;
 
-	if (is_mixed(export) &&
-	    baleen_scope_count_rules(scope->name, &n_takers, &n_droppers, &error))
+	if (is_mixed(export) && baleen_scope_takers(scope->name, &takers, &error))
 		return complain("%s", error.text);
-	if (n_takers && baleen_scopes_count(&export->taken, scope->name) == n_takers)
+	if (takers.n && baleen_scopes_count(&export->taken, scope->name) == takers.n)
 		return 0;
-	if (n_takers && !n_droppers) {
+	if (takers.n && !takers.n_drop) {
 		complain("warning: no rule that takes '%s' drops: it is left out: --format json "
 			 "has it",
 			 scope->name);
@@ -307,7 +316,7 @@ static int export_beside(struct export *export, const struct baleen_scope *scope
 	}
 	if (take_shared(export, scope))
 		return EXIT_FAILED;
-	if (is_mixed(export) && !n_takers && export->n)
+	if (is_mixed(export) && !takers.n && export->n)
 		complain(
 			"warning: no rule takes '%s': the %llu parked %s taken for bans all the same",
 			scope->name, (unsigned long long)export->n,

@@ -92,15 +92,15 @@ static int flush_rule(const struct flush *flush, const char *device,
 static int flush_book(struct baleen_rule_store *book, const char *rule, const char *origin, u64 *n,
 		      struct baleen_error *error)
 {
-	u64 n_takers = 0;
+	struct baleen_takers takers = { 0 };
 	int err = baleen_book_begin(book, error);
 
 	if (err)
 		return err;
 	/* A rule that is committed from here on follows when we are done. */
 	if (!rule)
-		err = baleen_scope_count_rules(BALEEN_SCOPE_BANS, &n_takers, NULL, error);
-	if (!err && n_takers)
+		err = baleen_scope_takers(BALEEN_SCOPE_BANS, &takers, error);
+	if (!err && takers.n)
 		err = baleen_fail(error, EAGAIN, "a rule has just begun to take bans");
 	if (!err)
 		err = baleen_rule_entries_flush(book, rule, origin, n, error);

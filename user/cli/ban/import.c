@@ -104,6 +104,7 @@ static int import_entry(void *data, const struct baleen_import_entry *from,
 		.origin = import->options.origin,
 		.keeps_origins = !import->has_origin,
 		.cleans_comments = !is_json_lines(import),
+		.width = is_json_lines(import) ? BALEEN_BAN_WIDTH : BALEEN_AS_WRITTEN,
 		.now_ms = import->now_ms,
 	};
 	struct baleen_rule_entry entry;

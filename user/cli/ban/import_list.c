@@ -60,8 +60,8 @@ static int take_line(const struct baleen_entry *line, u64 number, void *data)
 		return 0;
 	}
 	baleen_entry_format(line, text, sizeof(text));
-	if (entry_make(text, reading->key_spec, BALEEN_BAN_WIDTH_MAX, reading->options, &entry,
-		       NULL, &error))
+	if (entry_make(text, reading->key_spec, BALEEN_AS_WRITTEN, reading->options, &entry, NULL,
+		       &error))
 		return complain("%s:%llu: %s", reading->name, (unsigned long long)number,
 				error.text);
 	return entries_append(reading->entries, BALEEN_RULE_ENTRY_PUT, &entry);

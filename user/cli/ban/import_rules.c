@@ -124,7 +124,7 @@ static void name_refused(const struct import_rule *rule)
 			continue;
 		n++;
 		complain("%s: '%s' not added: %s", rule->target.name,
-			 baleen_entry_key_text(&change->entry.key).text,
+			 baleen_rule_entry_asked_text(&change->entry).text,
 			 entry_refusal(change, why));
 		suggest_word(change, "add", rule->target.name);
 	}

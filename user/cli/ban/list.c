@@ -25,7 +25,7 @@
  * @taken: shared scopes that it, or @rule, takes
  * @rule: the only rule, or NULL for all
  * @shared: only the shared scope that is called so, or NULL
- * @n_takers: rules that take the shared scope @counted
+ * @takers: rules that take the shared scope @counted
  * @counted: the one that was listed last: a table is walked twice
  * @origin: whose entries, or NULL for those of all
  * @ending_ms: only entries that end within this time; 0 for all
@@ -50,7 +50,7 @@ struct list {
 	struct baleen_scopes taken;
 	const char *rule;
 	const char *shared;
-	u64 n_takers;
+	struct baleen_takers takers;
 	struct baleen_scope counted;
 	const char *origin;
 	u64 ending_ms;
@@ -141,7 +141,7 @@ static bool is_asked_for(const struct list *list, const struct baleen_rule_entry
 static bool is_parked(const struct list *list, const struct baleen_rule_entry *entry)
 {
 	if (entry->is_ban)
-		return !list->n_takers;
+		return !list->takers.n;
 	return !list->in || !baleen_entry_key_is_of(&entry->key, list->in->key_spec);
 }
 
@@ -228,7 +228,7 @@ static int list_scope(struct list *list, const struct baleen_scope *scope)
 
 	/* Where there is no ban nobody asks all devices. */
 	if (!rule && strcmp(list->counted.name, scope->name) != 0 &&
-	    baleen_scope_count_rules(scope->name, &list->n_takers, NULL, &error))
+	    baleen_scope_takers(scope->name, &list->takers, &error))
 		return complain("%s", error.text);
 	if (!rule)
 		list->counted = *scope;
@@ -238,6 +238,9 @@ static int list_scope(struct list *list, const struct baleen_scope *scope)
 	list->at = scope;
 	list->in = rule || list->rule ? scope_rules_find(&list->device_rules, rule ?: list->rule) :
 					NULL;
+	list->book.ban_width = list->in ? baleen_rule_ban_width(list->in) :
+			       rule	? BALEEN_BAN_WIDTH :
+					  list->takers.ban_width;
 	if (list->is_address && (!list->in || baleen_spec_is_address(list->in->key_spec)))
 		err = baleen_rule_entries_find(&list->book, rule, &list->address, 0, add_entry,
 					       list, &error);

@@ -19,7 +19,7 @@ static void widen(int *width, const char *text)
 void list_table_measure(struct list_table *table, const struct list_row *row)
 {
 	widen(&table->width[0], row->scope->name);
-	widen(&table->width[1], baleen_rule_entry_text(&row->entry).text);
+	widen(&table->width[1], entry_shown(&row->entry).text);
 	widen(&table->width[2], row->entry.origin);
 	table->n++;
 	table->n_ending += row->entry.expires_ms > 0;
@@ -59,7 +59,7 @@ void list_table_print(const struct list_table *table, const struct list_row *row
 	bool ended = has_ended(row, table->now_ms);
 
 	say("%-*s  %-*s  %-*s  %-19s  %-8s  %s", table->width[0], row->scope->name, table->width[1],
-	    baleen_rule_entry_text(entry).text, table->width[2], entry->origin,
+	    entry_shown(entry).text, table->width[2], entry->origin,
 	    format_entry_time(entry->added_ms, since),
 	    ended	      ? "ended" :
 	    entry->expires_ms ? format_span(entry->expires_ms - table->now_ms, left) :

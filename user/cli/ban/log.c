@@ -52,7 +52,7 @@ static void print_record(const struct baleen_journal_record *record)
 		say("%s %s", format_count(record->n, n),
 		    baleen_plural(record->n, "entry", "entries"));
 	else
-		say("%s", baleen_rule_entry_text(entry).text);
+		say("%s", baleen_rule_entry_asked_text(entry).text);
 	say(" %s", baleen_journal_text(record->what));
 	if (*entry->origin)
 		say(", origin %s", entry->origin);
@@ -74,7 +74,7 @@ static json_t *describe_record(const struct baleen_journal_record *record)
 	json_object_set_new(json, "what", json_string(baleen_journal_text(record->what)));
 	json_object_set_new(json, "entry",
 			    record->n ? json_null() :
-					json_text(baleen_rule_entry_text(entry).text));
+					json_text(baleen_rule_entry_asked_text(entry).text));
 	json_object_set_new(json, "entries", json_integer(record->n ? record->n : 1));
 	json_object_set_new(json, "origin", json_text(entry->origin));
 	json_object_set_new(json, "reason", json_text(entry->reason));

@@ -19,10 +19,10 @@ static void say_taken(const struct baleen_parked_key *key, const struct baleen_s
 {
 	for (u64 i = 0; i < key->n; i++)
 		say("%s: %s deleted; it was parked: %s\n", scope[i].name,
-		    baleen_entry_key_text(&key->entry->key).text, parked_why(&scope[i]));
+		    baleen_rule_entry_asked_text(key->entry).text, parked_why(&scope[i]));
 }
 
-/* An address of IPv6 was banned alone, or with what its host has. */
+/* An address of IPv6 was banned as it was typed, or as it stands in a list. */
 int unban_parked(const char *address, const struct entry_options *options, bool quiet, size_t *n)
 {
 	struct baleen_parked_key key[ENTRY_PAIR];
@@ -87,7 +87,8 @@ int open_parked(const char *target, struct baleen_rule_store *book, const char *
  * @book: where they are
  * @exist: what is not there is fine
  * @key: one as typed
- * @wide: what it stands for when a lone IPv6 address was widened; else as @key
+ * @meant: the entries that it may be meant for
+ * @n_meant: how many; 0 of a rule whose keys are no addresses
  * @origin: of whom
  * @entry: those found so far, of all keys
  * @n: how many
@@ -97,36 +98,38 @@ struct taking {
 	const char *target, *rule;
 	struct baleen_rule_store book;
 	bool exist;
-	struct baleen_entry_text key, wide;
+	const char *key;
+	struct baleen_rule_entry meant[ENTRY_PAIR];
+	int n_meant;
 	const char *origin;
 	struct baleen_rule_entry *entry;
 	size_t n;
 	u64 n_removed;
 };
 
+/* A prefix is meant for the lone addresses that stand for it, too. */
+static bool is_meant(const struct taking *taking, const struct baleen_rule_entry *entry)
+{
+	if (!taking->n_meant)
+		return !strcmp(baleen_rule_entry_text(entry).text, taking->key);
+	for (int i = 0; i < taking->n_meant; i++)
+		if (!baleen_rule_entry_compare(entry, &taking->meant[i]))
+			return true;
+	return entry->key.is_lone && taking->n_meant == 1 &&
+	       !strcmp(baleen_rule_entry_text(entry).text,
+		       baleen_rule_entry_text(&taking->meant[0]).text);
+}
+
 static int take(const struct baleen_rule_entry *entry, void *data)
 {
-	struct baleen_entry_text text = baleen_rule_entry_text(entry);
 	struct taking *taking = data;
 
-	if (strcmp(text.text, taking->key.text) && strcmp(text.text, taking->wide.text))
+	if (!is_meant(taking, entry))
 		return 0;
 	if (baleen_array_add(&taking->entry, taking->n))
 		return -ENOMEM;
 	taking->entry[taking->n++] = *entry;
 	return 0;
-}
-
-/* The key in its shortest form; of a rule whose keys are no addresses as it is typed. */
-static void read_key(struct taking *taking, const char *key, const struct entry_options *options)
-{
-	struct baleen_rule_entry pair[ENTRY_PAIR];
-	int n = entry_make_pair(key, BALEEN_KEY_SRC, BALEEN_BAN_WIDTH, options, pair, NULL);
-
-	snprintf(taking->key.text, sizeof(taking->key.text), "%s", key);
-	if (n > 0)
-		taking->key = baleen_rule_entry_text(&pair[n - 1]);
-	taking->wide = n > 1 ? baleen_rule_entry_text(&pair[0]) : taking->key;
 }
 
 static int find_key(struct taking *taking, const char *key, const struct entry_options *options)
@@ -135,7 +138,11 @@ static int find_key(struct taking *taking, const char *key, const struct entry_o
 	size_t n = taking->n;
 	int err;
 
-	read_key(taking, key, options);
+	taking->key = key;
+	taking->n_meant = entry_make_pair(key, BALEEN_KEY_SRC, BALEEN_BAN_WIDTH, options,
+					  taking->meant, NULL);
+	if (taking->n_meant < 0)
+		taking->n_meant = 0;
 	err = baleen_rule_entries_each(&taking->book, taking->rule, taking->origin, take, taking,
 				       &error);
 	if (err)
@@ -143,7 +150,7 @@ static int find_key(struct taking *taking, const char *key, const struct entry_o
 	if (taking->n > n || taking->exist)
 		return 0;
 	return complain("%s: no entry %s of origin '%s': nothing changed (--exist does not mind)",
-			taking->target, taking->key.text, taking->origin);
+			taking->target, taking->key, taking->origin);
 }
 
 static int remove_found(struct taking *taking, struct baleen_error *error)

@@ -8,13 +8,14 @@
 /* Prefixes that are named at the most. */
 #define MAX_SUGGESTED 20
 
-int suggest_exception(const char *target, const char *key)
+int suggest_exception(const char *target, const struct baleen_rule_entry *entry)
 {
-	char exception[1 + BALEEN_RULE_ENTRY_TEXT];
+	struct baleen_rule_entry exception = { .key = entry->key, .is_exception = true };
 
-	snprintf(exception, sizeof(exception), "!%s", key);
+	baleen_entry_key_fit(&exception.key, 128);
 	return complain("%s: \"baleen add %s %s\" takes out what lists and shorter prefixes hold",
-			target, baleen_shell_word(target).text, baleen_shell_word(exception).text);
+			target, baleen_shell_word(target).text,
+			baleen_shell_word(baleen_rule_entry_text(&exception).text).text);
 }
 
 int suggest_word(const struct baleen_rule_entry_change *change, const char *command,
@@ -31,7 +32,7 @@ int suggest_word(const struct baleen_rule_entry_change *change, const char *comm
 		return EXIT_FAILED;
 	return complain("'baleen %s %s%s%s %s' %s", command, word, target ? " " : "",
 			target ? baleen_shell_word(target).text : "",
-			baleen_shell_word(baleen_entry_key_text(&change->entry.key).text).text,
+			baleen_shell_word(baleen_rule_entry_asked_text(&change->entry).text).text,
 			change->answer == BALEEN_GATE_COVERS ? "leaves that out" : "takes it");
 }
 

@@ -105,7 +105,7 @@ static void print_entry_reason(const struct baleen_rule_entry *entry)
 {
 	char when[ENTRY_TIME_TEXT], distance[BALEEN_DURATION_TEXT + 8];
 
-	say("    %-20s entry of %s", baleen_rule_entry_text(entry).text, entry->origin);
+	say("    %-20s entry of %s", entry_shown(entry).text, entry->origin);
 	if (*entry->reason)
 		say(": %s", entry->reason);
 	say(", added %s", format_entry_time(entry->added_ms, when));

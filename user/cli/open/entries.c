@@ -104,9 +104,11 @@ int entry_make(const char *text, u32 key_spec, u32 width, const struct entry_opt
 	*entry = (struct baleen_rule_entry){ .added_ms = baleen_now_ms() };
 	err = baleen_rule_entry_check(origin, reason, error);
 	if (!err)
-		err = baleen_rule_entry_parse(text, key_spec, width, entry, is_widened, error);
+		err = baleen_rule_entry_parse(text, key_spec, width, entry, error);
 	if (err)
 		return err;
+	if (is_widened)
+		*is_widened = entry->key.is_lone && !baleen_entry_key_is_alone(&entry->key);
 	strcpy(entry->origin, origin);
 	strcpy(entry->reason, reason);
 	if (options->ttl_ms)
@@ -117,13 +119,12 @@ int entry_make(const char *text, u32 key_spec, u32 width, const struct entry_opt
 int entry_make_pair(const char *text, u32 key_spec, u32 width, const struct entry_options *options,
 		    struct baleen_rule_entry *pair, struct baleen_error *error)
 {
-	bool is_widened = false;
-	int err = entry_make(text, key_spec, width, options, &pair[0], &is_widened, error);
+	int err = entry_make(text, key_spec, width, options, &pair[0], NULL, error);
 
-	if (!err && is_widened)
-		err = entry_make(text, key_spec, BALEEN_BAN_WIDTH_MAX, options, &pair[1], NULL,
-				 error);
-	return err ? err : 1 + is_widened;
+	if (err || !pair[0].key.is_lone)
+		return err ? err : 1;
+	err = entry_make(text, key_spec, BALEEN_AS_WRITTEN, options, &pair[1], NULL, error);
+	return err ? err : 2;
 }
 
 void say_stands_for(const char *target, const char *text, const struct baleen_rule_entry *entry,

@@ -53,13 +53,14 @@ void entries_warn_bans_end(const struct entries *entries, const struct baleen_ba
 
 void entries_free(struct entries *entries);
 
-/* Makes the single entry of a key, of a lone IPv6 address its prefix of length @width; 0, or
- * -EINVAL with an error. */
+/* Makes the single entry of a key, as baleen_rule_entry_parse(); 0, or -EINVAL with an error.
+ * @is_widened: a lone IPv6 address stands for more than itself; may be NULL
+ */
 int entry_make(const char *text, u32 key_spec, u32 width, const struct entry_options *options,
 	       struct baleen_rule_entry *entry, bool *is_widened, struct baleen_error *error);
 
-/* Entries of what a ban of this text may have become: as entry_make(), and of a lone IPv6 address
- * that is widened the address alone behind it; how many, or -EINVAL with an error.
+/* Entries that this text may be meant for: as entry_make(), and of a lone IPv6 address the address
+ * as it is written behind it; how many, or -EINVAL with an error.
  */
 #define ENTRY_PAIR 2
 int entry_make_pair(const char *text, u32 key_spec, u32 width, const struct entry_options *options,

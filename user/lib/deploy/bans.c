@@ -160,6 +160,19 @@ static int hold_all(struct baleen_bans *bans, struct baleen_error *error)
 	return err;
 }
 
+/* A lone address stands for so much in some rule. */
+static u32 widest(const struct baleen_bans *bans)
+{
+	u32 width = BALEEN_BAN_WIDTH_MAX;
+
+	for (size_t i = 0; i < bans->n_rules; i++) {
+		u32 of_rule = baleen_rule_ban_width(&bans->rule[i].rule);
+
+		width = of_rule < width ? of_rule : width;
+	}
+	return width;
+}
+
 static int fail_without_rules(const struct baleen_bans *bans, struct baleen_error *error)
 {
 	for (u32 i = 0; i < bans->n_devices; i++)
@@ -185,6 +198,7 @@ int baleen_bans_open(struct baleen_bans *bans, const char *scope, struct baleen_
 		err = hold_all(bans, error);
 	if (err)
 		return err;
+	bans->book.ban_width = widest(bans);
 	return bans->n_rules ? 0 : fail_without_rules(bans, error);
 }
 
@@ -211,8 +225,23 @@ static int remember(const struct baleen_rule_entry *entry, void *data)
 	return baleen_origin_is_of_fleet(entry->origin) ? 0 : baleen_entry_array_keep(entry, data);
 }
 
+/* Those that a prefix takes with it, which has one width for bans of all rules. */
+static int remember_lone(struct baleen_bans *bans, struct baleen_ban_rule *rule,
+			 const struct baleen_rule_entry *entry, struct baleen_error *error)
+{
+	struct baleen_rule_store own = baleen_book_of(&bans->device[rule->device].deploy.state);
+	int err;
+
+	own.ban_width = baleen_rule_ban_width(&rule->rule);
+	err = baleen_rule_entries_lone(&own, rule->rule.name, entry, NULL, remember, &rule->before,
+				       error);
+	return err ? err :
+		     baleen_rule_entries_lone(&bans->book, NULL, entry, NULL, remember,
+					      &rule->before, error);
+}
+
 int baleen_bans_remember(struct baleen_bans *bans, const struct baleen_rule_entry *entry,
-			 struct baleen_error *error)
+			 bool is_put, struct baleen_error *error)
 {
 	int err = 0;
 
@@ -222,6 +251,8 @@ int baleen_bans_remember(struct baleen_bans *bans, const struct baleen_rule_entr
 		err = baleen_rule_entries_of_key(&bans->device[rule->device].deploy.state,
 						 rule->rule.name, entry, remember, &rule->before,
 						 error);
+		if (!err && !is_put)
+			err = remember_lone(bans, rule, entry, error);
 	}
 	return err == -ENOMEM ? baleen_no_memory(error) : err;
 }

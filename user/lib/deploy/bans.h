@@ -112,12 +112,13 @@ void baleen_bans_close(struct baleen_bans *bans);
  * baleen_bans_remember() - the entries of a key in each rule
  * @bans: opened; @before of its rules is added to
  * @entry: its key and is_exception
+ * @is_put: it is to be put; otherwise lone IPv6 addresses that stand for it count, too
  * @error: filled in on failure
  *
  * Return: 0 or a negative errno.
  */
 int baleen_bans_remember(struct baleen_bans *bans, const struct baleen_rule_entry *entry,
-			 struct baleen_error *error);
+			 bool is_put, struct baleen_error *error);
 
 /**
  * baleen_bans_put() - change bans, and what packets see of them

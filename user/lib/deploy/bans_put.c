@@ -238,7 +238,7 @@ static int remove_row(struct work *work, const struct baleen_rule_entry *entry, 
 		u64 n_own = 0;
 
 		if (also_own && !work->rule[i].is_out)
-			err = baleen_deploy_rows_remove(&work->rule[i].rows, entry, &n_own);
+			err = baleen_deploy_rows_take(&work->rule[i].rows, entry, &n_own);
 		work->rule[i].gate.n_entries -= (is_replaced(work, origin) ? 0 : n_bans) + n_own;
 		work->is_changed |= n_own;
 		*n += n_own;
@@ -296,6 +296,28 @@ static int put_row(struct work *work, struct baleen_rule_entry_change *change)
 	return err ? err : touch(work, &change->entry, true, is_new);
 }
 
+/* As somebody asks for it: lone addresses that stand for a prefix go with it. */
+static int take_row(struct work *work, const struct baleen_rule_entry *entry, u64 *n)
+{
+	const char *origin = entry->origin[0] ? entry->origin : NULL;
+	struct baleen_entry_array lone = { 0 };
+	int err = baleen_rule_entries_lone(&work->bans->book, NULL, entry, origin,
+					   baleen_entry_array_keep, &lone, work->error);
+
+	if (err == -ENOMEM)
+		baleen_no_memory(work->error);
+	if (!err)
+		err = remove_row(work, entry, !work->batch->only_bans, n);
+	for (size_t i = 0; i < lone.n && !err; i++) {
+		u64 n_one = 0;
+
+		err = remove_row(work, &lone.entry[i], false, &n_one);
+		*n += n_one;
+	}
+	free(lone.entry);
+	return err;
+}
+
 static int change_rows(struct work *work)
 {
 	int err = 0;
@@ -310,7 +332,7 @@ static int change_rows(struct work *work)
 			err = put_row(work, change);
 			continue;
 		}
-		err = remove_row(work, &change->entry, !work->batch->only_bans, &n);
+		err = take_row(work, &change->entry, &n);
 		change->result = n ? 0 : -ENOENT;
 	}
 	return err;
@@ -500,12 +522,15 @@ static int run_batch(struct baleen_bans *bans, struct baleen_batch *batch, bool 
 	for (size_t i = 0; i < bans->n_rules; i++)
 		bans->rule[i].in_place = true;
 	/* A rule that comes later asks nobody: bans of other hosts yield there, too. */
-	for (size_t i = 0; i < batch->n; i++)
+	for (size_t i = 0; i < batch->n; i++) {
+		struct baleen_rule_entry *entry = &batch->change[i].entry;
+
+		baleen_entry_key_fit(&entry->key, bans->book.ban_width);
 		if (batch->change[i].op == BALEEN_RULE_ENTRY_PUT)
-			batch->change[i].entry.yields =
-				batch->asker == BALEEN_ASKER_FLEET ?
-					BALEEN_YIELDS_HOST | BALEEN_YIELDS_PEERS :
-					0;
+			entry->yields = batch->asker == BALEEN_ASKER_FLEET ?
+						BALEEN_YIELDS_HOST | BALEEN_YIELDS_PEERS :
+						0;
+	}
 	baleen_batch_begin(batch);
 	err = work.one && work.rule && work.n_protected ? run(&work) : baleen_no_memory(error);
 	if (work.rule)

@@ -7,16 +7,6 @@
 #include "deploy/batch_rows.h"
 #include "util/array.h"
 
-int baleen_entry_array_keep(const struct baleen_rule_entry *entry, void *array)
-{
-	struct baleen_entry_array *to = array;
-
-	if (baleen_array_add(&to->entry, to->n))
-		return -ENOMEM;
-	to->entry[to->n++] = *entry;
-	return 0;
-}
-
 void baleen_batch_begin(struct baleen_batch *batch)
 {
 	for (size_t i = 0; i < batch->n; i++) {

@@ -7,25 +7,7 @@
 
 #include "deploy/deploy.h"
 #include "state/entries.h"
-
-/**
- * struct baleen_entry_array - entries that wait for something; all zeros at the start
- * @entry: they; freed by the caller
- * @n: how many
- */
-struct baleen_entry_array {
-	struct baleen_rule_entry *entry;
-	size_t n;
-};
-
-/**
- * baleen_entry_array_keep() - add an entry, as it is visited
- * @entry: the entry
- * @array: struct baleen_entry_array
- *
- * Return: 0 or -ENOMEM.
- */
-int baleen_entry_array_keep(const struct baleen_rule_entry *entry, void *array);
+#include "state/entry_array.h"
 
 /**
  * baleen_batch_begin() - nothing has come of a batch yet

@@ -235,7 +235,6 @@ static int compare_limits(struct comparison *work, const struct baleen_stored_ru
 	COMPARE_RULE(limits.max_shrink, "max-shrink %.15g%%", limits->max_shrink * 100);
 	COMPARE_RULE(limits.max_coverage, "max-coverage %.15g%%", limits->max_coverage * 100);
 	COMPARE_RULE(limits.max_growth, "max-growth %.15g%%", limits->max_growth * 100);
-	COMPARE_RULE(ban_width, "ban-width %u", new->ban_width ?: BALEEN_BAN_WIDTH);
 	COMPARE_RULE(takes_bans, "%s", new->takes_bans ? "bans" : "no bans");
 	return err;
 }
@@ -276,6 +275,7 @@ static int compare_filter(struct comparison *work, const struct baleen_stored_ru
 	COMPARE_RULE(fpp, "fpp %.15g", new->fpp);
 	COMPARE_RULE(accept_fpp, "accepted rate %.15g", baleen_gate_accepts(new));
 	COMPARE_RULE(capacity, "capacity %llu", (unsigned long long)new->capacity);
+	COMPARE_RULE(ban_width, "ban-width %u", new->ban_width ?: BALEEN_BAN_WIDTH);
 	COMPARE_RULE(is_any, "%s", new->is_any ? "any" : "no longer any");
 	COMPARE_RULE(guards_feeds, "guarded");
 	COMPARE_RULE(limits.keep_special, "special %s",

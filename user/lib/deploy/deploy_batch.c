@@ -68,7 +68,7 @@ static int change_rows(struct work *work)
 			err = put_row(work, change);
 			continue;
 		}
-		err = baleen_deploy_rows_remove(&work->rule.rows, &change->entry, &n);
+		err = baleen_deploy_rows_take(&work->rule.rows, &change->entry, &n);
 		change->result = n ? 0 : -ENOENT;
 		work->rule.gate.n_entries -= n;
 	}

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Rows of single entries that come and go in one transaction. */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "deploy/batch_rows.h"
 #include "deploy/deploy_rows.h"
+#include "state/book.h"
 #include "util/array.h"
 
 void baleen_deploy_rows_start(struct baleen_deploy_rows *rows, u32 index, u64 now_ms)
@@ -36,18 +39,21 @@ const struct baleen_stored_rule *baleen_deploy_rows_rule(const struct baleen_dep
 int baleen_deploy_rows_touch(struct baleen_deploy_rows *rows, const struct baleen_rule_entry *entry,
 			     bool is_put, bool is_new)
 {
+	const struct baleen_stored_rule *rule = baleen_deploy_rows_rule(rows);
+	struct baleen_rule_entry as_wide = *entry;
 	struct baleen_widen_prefix prefix;
 
-	if (!baleen_entry_key_is_of(&entry->key, baleen_deploy_rows_rule(rows)->key_spec))
+	if (!baleen_entry_key_is_of(&entry->key, rule->key_spec))
 		return 0;
-	if (baleen_widen_prefix(baleen_deploy_rows_rule(rows), entry, &prefix)) {
+	baleen_entry_key_fit(&as_wide.key, baleen_rule_ban_width(rule));
+	if (baleen_widen_prefix(rule, &as_wide, &prefix)) {
 		if (baleen_array_add(&rows->prefix, rows->n_prefixes))
 			return baleen_no_memory(rows->error);
 		prefix.has_more = is_put;
 		prefix.has_fewer = !is_put;
 		rows->prefix[rows->n_prefixes++] = prefix;
 	}
-	return baleen_dirty_keys_add(&rows->dirty, entry, is_new);
+	return baleen_dirty_keys_add(&rows->dirty, &as_wide, is_new);
 }
 
 int baleen_deploy_rows_put(struct baleen_deploy_rows *rows, const struct baleen_rule_entry *entry,
@@ -74,6 +80,28 @@ int baleen_deploy_rows_remove(struct baleen_deploy_rows *rows,
 		return err;
 	rows->is_changed = true;
 	return baleen_deploy_rows_touch(rows, entry, false, false);
+}
+
+int baleen_deploy_rows_take(struct baleen_deploy_rows *rows, const struct baleen_rule_entry *entry,
+			    u64 *n)
+{
+	struct baleen_rule_store own = baleen_book_of(&rows->deploy->state);
+	const char *origin = entry->origin[0] ? entry->origin : NULL;
+	struct baleen_entry_array lone = { 0 };
+	int err = baleen_deploy_rows_remove(rows, entry, n);
+
+	own.ban_width = baleen_rule_ban_width(baleen_deploy_rows_rule(rows));
+	if (!err)
+		err = baleen_rule_entries_lone(&own, baleen_deploy_rows_rule(rows)->name, entry,
+					       origin, baleen_entry_array_keep, &lone, rows->error);
+	for (size_t i = 0; i < lone.n && !err; i++) {
+		u64 n_one = 0;
+
+		err = baleen_deploy_rows_remove(rows, &lone.entry[i], &n_one);
+		*n += n_one;
+	}
+	free(lone.entry);
+	return err == -ENOMEM ? baleen_no_memory(rows->error) : err;
 }
 
 int baleen_deploy_rows_end_prefix(struct baleen_deploy_rows *rows,

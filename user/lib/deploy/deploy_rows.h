@@ -90,6 +90,19 @@ int baleen_deploy_rows_remove(struct baleen_deploy_rows *rows,
 			      const struct baleen_rule_entry *entry, u64 *n);
 
 /**
+ * baleen_deploy_rows_take() - forget an entry as somebody asks for it
+ * @rows: started
+ * @entry: the entry; of all origins when its own is empty
+ * @n: filled in: how many there were
+ *
+ * Lone IPv6 addresses that stand for it in the rule go with it.
+ *
+ * Return: 0 or a negative errno.
+ */
+int baleen_deploy_rows_take(struct baleen_deploy_rows *rows, const struct baleen_rule_entry *entry,
+			    u64 *n);
+
+/**
  * baleen_deploy_rows_end_prefix() - the time of the entry of a prefix has come
  * @rows: started
  * @entry: the entry, of the origin BALEEN_ORIGIN_WIDEN

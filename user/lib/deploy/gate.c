@@ -156,8 +156,11 @@ static int subtract_protected(struct baleen_gate *gate, struct baleen_list *keys
 static int add_key(struct baleen_gate *gate, const struct baleen_rule_entry *entry,
 		   struct baleen_list *keys)
 {
-	int err = baleen_entry_key_add(&entry->key, false, keys);
+	struct baleen_entry_key key = entry->key;
+	int err;
 
+	baleen_entry_key_fit(&key, baleen_rule_ban_width(gate->rule));
+	err = baleen_entry_key_add(&key, false, keys);
 	if (err == -ENOMEM)
 		return baleen_no_memory(gate->error);
 	return err ? baleen_fail(gate->error, -err, "a key of an entry that cannot be") : 0;

@@ -111,7 +111,7 @@ static int make_entry(const struct work *work, u32 index, const struct baleen_ov
 		 baleen_limit_rate_format(&limit->typed, rate),
 		 BALEEN_REASON_BYTES - BALEEN_LIMIT_RATE_TEXT - 8, whose);
 	baleen_limit_source_format(&limit->typed, overrun->source, source);
-	return baleen_rule_entry_parse(source, BALEEN_KEY_SRC, BALEEN_BAN_WIDTH_MAX, entry, NULL,
+	return baleen_rule_entry_parse(source, BALEEN_KEY_SRC, BALEEN_AS_WRITTEN, entry,
 				       work->error);
 }
 

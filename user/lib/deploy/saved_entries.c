@@ -138,6 +138,7 @@ static int read_line(void *data, const struct baleen_import_entry *from, struct 
 	struct lines *lines = lines_of(putting, from->rule);
 	struct baleen_entry_importing as = { .origin = BALEEN_ORIGIN_MANUAL,
 					     .keeps_origins = true,
+					     .width = BALEEN_BAN_WIDTH,
 					     .now_ms = putting->now_ms };
 	struct baleen_rule_entry_change change = { .op = BALEEN_RULE_ENTRY_PUT };
 	bool has_ended;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "state/bans_around.h"
-#include "util/array.h"
+#include "state/entry_array.h"
 
 /**
  * struct search - for a row around a key
@@ -39,28 +39,16 @@ int baleen_bans_find_around(const struct baleen_rule_store *book, const struct b
 	return baleen_rule_entries_find(book, NULL, &first, now_ms, look_at, &search, error);
 }
 
-struct exceptions {
-	struct baleen_rule_entry *entry;
-	size_t n;
-};
-
-static int keep(const struct baleen_rule_entry *entry, void *data)
+static int keep_exception(const struct baleen_rule_entry *entry, void *array)
 {
-	struct exceptions *exceptions = data;
-
-	if (!entry->is_exception)
-		return 0;
-	if (baleen_array_add(&exceptions->entry, exceptions->n))
-		return -ENOMEM;
-	exceptions->entry[exceptions->n++] = *entry;
-	return 0;
+	return entry->is_exception ? baleen_entry_array_keep(entry, array) : 0;
 }
 
-static int find_exceptions(const struct baleen_rule_store *book, struct exceptions *exceptions,
-			   struct baleen_error *error)
+static int find_exceptions(const struct baleen_rule_store *book,
+			   struct baleen_entry_array *exceptions, struct baleen_error *error)
 {
-	int err =
-		baleen_rule_entries_each(book, NULL, BALEEN_ORIGIN_UNBAN, keep, exceptions, error);
+	int err = baleen_rule_entries_each(book, NULL, BALEEN_ORIGIN_UNBAN, keep_exception,
+					   exceptions, error);
 
 	return err == -ENOMEM ? baleen_no_memory(error) : err;
 }
@@ -69,7 +57,7 @@ int baleen_bans_each_exception(const struct baleen_rule_store *book, const struc
 			       int (*visit)(const struct baleen_rule_entry *entry, void *data),
 			       void *data, struct baleen_error *error)
 {
-	struct exceptions exceptions = { .n = 0 };
+	struct baleen_entry_array exceptions = { 0 };
 	int ret = find_exceptions(book, &exceptions, error);
 
 	for (size_t i = 0; i < exceptions.n && !ret; i++)
@@ -83,12 +71,9 @@ int baleen_bans_each_stray(const struct baleen_rule_store *book, u64 now_ms,
 			   int (*visit)(const struct baleen_rule_entry *entry, void *data),
 			   void *data, struct baleen_error *error)
 {
-	struct exceptions exceptions = { .n = 0 };
-	int ret =
-		baleen_rule_entries_each(book, NULL, BALEEN_ORIGIN_UNBAN, keep, &exceptions, error);
+	struct baleen_entry_array exceptions = { 0 };
+	int ret = find_exceptions(book, &exceptions, error);
 
-	if (ret == -ENOMEM)
-		baleen_no_memory(error);
 	for (size_t i = 0; i < exceptions.n && !ret; i++) {
 		const struct baleen_rule_entry *exception = &exceptions.entry[i];
 		struct baleen_rule_entry ignored;

@@ -12,7 +12,8 @@
 
 /* A single entry is found by its address: `first` is 4 and the IPv4 address, 6 and
  * the IPv6 address, or which fields a key has and these as text; `last` is the same of the
- * last address, and empty for one address alone. So IPv4 sorts before IPv6, and a
+ * last address, empty for one address alone, and a byte of 0 for an IPv6 address that was asked
+ * for without a length, of which the rule says how wide it is. So IPv4 sorts before IPv6, and a
  * prefix is one look. `length` tells which looks are worth it: the length of an
  * IPv4 prefix, 1000 more of an IPv6 prefix, -1 of a range, none of what is alone.
  * Whoever looks for an origin or an end has an index, too.

@@ -230,7 +230,7 @@ int baleen_rule_entries_flush(const struct baleen_rule_store *state, const char 
 
 /* --- walks --- */
 
-static int walk(const struct baleen_rule_store *state, const char *sql,
+static int walk(const struct baleen_rule_store *state, u32 width, const char *sql,
 		int (*visit)(const struct baleen_rule_entry *entry, void *data), void *data,
 		struct baleen_error *error, const struct baleen_sql_value *value, size_t n_values)
 {
@@ -242,7 +242,7 @@ static int walk(const struct baleen_rule_store *state, const char *sql,
 		return err;
 	rows = baleen_sql_ask(state->book, sql, error, value, n_values);
 	while (baleen_sql_next(&rows)) {
-		rows.ret = baleen_entry_row(state->book, rows.row, &entry, error);
+		rows.ret = baleen_entry_row(state->book, rows.row, width, &entry, error);
 		if (!rows.ret)
 			rows.ret = visit(&entry, data);
 	}
@@ -260,14 +260,17 @@ int baleen_rule_entries_expired(const struct baleen_rule_store *state, const cha
 				int (*visit)(const struct baleen_rule_entry *entry, void *data),
 				void *data, struct baleen_error *error)
 {
-	const struct baleen_scope scope = baleen_scope_of(state, rule);
 	static const char sql[] =
 		SELECT(" INDEXED BY single_end",
 		       "scope = " SCOPE) " AND expires_ms > 0 AND expires_ms <= ?2"
 					 " ORDER BY expires_ms";
+	struct baleen_scopes_taken taken;
+	int err = baleen_scopes_of_rule(state, rule, &taken, error);
 
-	return walk(state, sql, visit, data, error,
-		    BALEEN_SQL_VALUES(baleen_sql_text(scope.name), baleen_sql_number(now_ms)));
+	return err ? err :
+		     walk(state, taken.width, sql, visit, data, error,
+			  BALEEN_SQL_VALUES(baleen_sql_text(taken.own.name),
+					    baleen_sql_number(now_ms)));
 }
 
 int baleen_rule_entries_each(const struct baleen_rule_store *state, const char *rule,
@@ -288,9 +291,9 @@ int baleen_rule_entries_each(const struct baleen_rule_store *state, const char *
 		return err;
 	/* Without an origin there is one value less. */
 	if (baleen_scopes_share(&taken))
-		return walk(state, origin ? one_taken : all_taken, visit, data, error,
+		return walk(state, taken.width, origin ? one_taken : all_taken, visit, data, error,
 			    BALEEN_TAKEN_VALUES(taken, baleen_sql_text(origin)) - !origin);
-	return walk(state, origin ? one : all, visit, data, error,
+	return walk(state, taken.width, origin ? one : all, visit, data, error,
 		    BALEEN_SQL_VALUES(baleen_sql_text(taken.own.name), baleen_sql_text(origin)) -
 			    !origin);
 }
@@ -310,7 +313,7 @@ int baleen_rule_entries_of_key(const struct baleen_rule_store *state, const char
 	if (err)
 		return err;
 	baleen_entry_bytes_of(&entry->key, &key);
-	return walk(state, sql, visit, data, error,
+	return walk(state, taken.width, sql, visit, data, error,
 		    BALEEN_TAKEN_VALUES(taken, baleen_sql_blob(key.first, key.n_first),
 					baleen_sql_blob(key.last, key.n_last),
 					baleen_sql_number(entry->is_exception)));
@@ -455,7 +458,7 @@ int baleen_rule_entries_to_lists(const struct baleen_rule_store *state, const ch
 		lists.made.keys[yields].key_spec = key_spec;
 	err = baleen_scopes_of_rule(state, rule, &taken, error);
 	if (!err)
-		err = walk(state, sql, add_to_lists, &lists, error,
+		err = walk(state, taken.width, sql, add_to_lists, &lists, error,
 			   BALEEN_TAKEN_VALUES(taken, baleen_sql_number(now_ms)));
 	is_bad = !err && baleen_list_finish(&lists.made.exceptions);
 	for (u32 yields = 0; yields < BALEEN_N_YIELDS && !err; yields++)

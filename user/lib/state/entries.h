@@ -8,6 +8,9 @@
  * addresses out of what feeds and shorter entries hold; one of a shared scope, as of
  * unban of a part of a ban, only out of shorter entries.
  *
+ * A lone IPv6 address is stored as it was asked for, and read as wide as the rule has it that is
+ * read (ban-width): two of them are two entries, also where they stand for one prefix.
+ *
  * A rule that takes bans, or those of a fleet, has those of its own and those of shared scopes
  * (scope.h), which are of no rule: who reads by its name reads all, who writes by its name writes
  * its own. The name NULL is for the shared scope of the state alone. Of a state without rules, as
@@ -215,6 +218,24 @@ int baleen_rule_entries_of_key(const struct baleen_rule_store *state, const char
  */
 int baleen_rule_entries_find(const struct baleen_rule_store *state, const char *rule,
 			     const struct baleen_key *key, u64 now_ms,
+			     int (*visit)(const struct baleen_rule_entry *entry, void *data),
+			     void *data, struct baleen_error *error);
+
+/**
+ * baleen_rule_entries_lone() - the lone IPv6 addresses that stand for a prefix in a rule
+ * @state: opened
+ * @rule: name of the rule
+ * @net: an entry of the prefix; one of another length than the rule has them, or an exception,
+ *       has none
+ * @origin: name of the origin; NULL for all
+ * @visit: called with each, ended or not; a nonzero return ends the walk
+ * @data: passed to @visit
+ * @error: filled in on failure
+ *
+ * Return: 0, what @visit returned, or a negative errno.
+ */
+int baleen_rule_entries_lone(const struct baleen_rule_store *state, const char *rule,
+			     const struct baleen_rule_entry *net, const char *origin,
 			     int (*visit)(const struct baleen_rule_entry *entry, void *data),
 			     void *data, struct baleen_error *error);
 

@@ -68,7 +68,8 @@ static int collect(struct search *search, const char *sql, bool is_range, u32 le
 	struct baleen_rule_entry entry;
 
 	while (baleen_sql_next(&rows)) {
-		rows.ret = baleen_entry_row(search->state->book, rows.row, &entry, search->error);
+		rows.ret = baleen_entry_row(search->state->book, rows.row, search->taken.width,
+					    &entry, search->error);
 		if (!rows.ret && is_range)
 			length = length_in_range(&entry.key.span, search->key);
 		if (!rows.ret)
@@ -158,6 +159,34 @@ static int collect_ranges(struct search *search, const struct baleen_entry_bytes
 					   baleen_sql_blob(key->first, key->n_first)));
 }
 
+/* The `last` of a lone address is a byte of 0. */
+#define IS_LONE "last = x'00'"
+#define LONE_IN(FIRST, LAST) "first >= " FIRST " AND first <= " LAST " AND " IS_LONE
+
+/* The first and last address of a span, also where they are the same. */
+static void ends_of(const struct baleen_span *span, struct baleen_entry_bytes *ends)
+{
+	baleen_entry_bytes_of_span(span, ends);
+	if (!ends->n_last) {
+		memcpy(ends->last, ends->first, ends->n_first);
+		ends->n_last = ends->n_first;
+	}
+}
+
+/* Lone addresses stand for the key when they are in its prefix that the rule has them as. */
+static int collect_lone(struct search *search)
+{
+	static const char sql[] = SELECT("") " AND " LONE_IN("?5", "?6");
+	const struct baleen_span net = prefix_of(search->key, search->taken.width);
+	struct baleen_entry_bytes ends;
+
+	ends_of(&net, &ends);
+	return collect(search, sql, false, search->taken.width,
+		       BALEEN_TAKEN_VALUES(search->taken, baleen_sql_number(search->now_ms),
+					   baleen_sql_blob(ends.first, ends.n_first),
+					   baleen_sql_blob(ends.last, ends.n_last)));
+}
+
 /* The one that decides first: the longest, of two of a length the exception. */
 static int compare(const void *a, const void *b)
 {
@@ -181,6 +210,8 @@ static int collect_address(struct search *search)
 
 	baleen_entry_bytes_of_span(&span, &alone);
 	err = collect_exactly(search, &alone, n_bits);
+	if (!err && search->key->domain == BALEEN_IP6)
+		err = collect_lone(search);
 	if (!err)
 		err = collect_prefixes(search);
 	return err ? err : collect_ranges(search, &alone);
@@ -240,6 +271,47 @@ int baleen_rule_entries_find(const struct baleen_rule_store *state, const char *
 	return ret;
 }
 
+int baleen_rule_entries_lone(const struct baleen_rule_store *state, const char *rule,
+			     const struct baleen_rule_entry *net, const char *origin,
+			     int (*visit)(const struct baleen_rule_entry *entry, void *data),
+			     void *data, struct baleen_error *error)
+{
+	static const char sql[] =
+		"SELECT " BALEEN_RULE_ENTRY_COLUMNS " FROM single WHERE " BALEEN_TAKEN
+		" AND " LONE_IN("?4", "?5") " AND (?6 IS NULL OR origin = ?6) ORDER BY first";
+	struct baleen_scopes_taken taken;
+	struct baleen_entry_bytes ends;
+	struct baleen_rule_entry entry;
+	struct baleen_sql_rows rows;
+	int err;
+
+	if (!baleen_entry_key_is_addresses(&net->key) || !net->key.span.is_ip6 ||
+	    net->key.is_lone || net->is_exception)
+		return 0;
+	err = baleen_book_read(state, error);
+	if (!err)
+		err = baleen_scopes_of_rule(state, rule, &taken, error);
+	if (err || baleen_span_length(&net->key.span) != (int)taken.width)
+		return err;
+	ends_of(&net->key.span, &ends);
+	rows = baleen_sql_ask(state->book, sql, error,
+			      BALEEN_TAKEN_VALUES(taken, baleen_sql_blob(ends.first, ends.n_first),
+						  baleen_sql_blob(ends.last, ends.n_last),
+						  baleen_sql_text(origin)));
+	while (baleen_sql_next(&rows)) {
+		rows.ret = baleen_entry_row(state->book, rows.row, taken.width, &entry, error);
+		if (!rows.ret)
+			rows.ret = visit(&entry, data);
+	}
+	return baleen_sql_end(&rows);
+}
+
+/* Lone addresses are no longer than this, which is around them or just as wide. */
+static bool has_no_lone_inside(const struct baleen_span *span, u32 width)
+{
+	return span->is_ip6 && baleen_span_length(span) >= (int)width;
+}
+
 /* Those that begin inside; ranges that began before. */
 int baleen_rule_entries_disagree(const struct baleen_rule_store *state, const char *rule,
 				 const struct baleen_span *span, bool is_exception, u64 now_ms,
@@ -248,7 +320,7 @@ int baleen_rule_entries_disagree(const struct baleen_rule_store *state, const ch
 #define DISAGREES "is_exception = ?7 AND (expires_ms = 0 OR expires_ms > ?4)"
 	static const char sql[] =
 		"SELECT 1 FROM single WHERE " BALEEN_TAKEN
-		" AND first >= ?5 AND first <= ?6 AND " DISAGREES
+		" AND first >= ?5 AND first <= ?6 AND NOT (?8 AND " IS_LONE ") AND " DISAGREES
 		" AND NOT (first = ?5 AND last >= ?6)"
 		" UNION ALL SELECT 1 FROM single INDEXED BY single_net WHERE " BALEEN_TAKEN
 		" AND length = -1 AND first < ?5 AND last >= ?5 AND last < ?6 AND " DISAGREES
@@ -270,7 +342,9 @@ int baleen_rule_entries_disagree(const struct baleen_rule_store *state, const ch
 			    BALEEN_TAKEN_VALUES(taken, baleen_sql_number(now_ms),
 						baleen_sql_blob(key.first, key.n_first),
 						baleen_sql_blob(key.last, key.n_last),
-						baleen_sql_number(is_exception)));
+						baleen_sql_number(is_exception),
+						baleen_sql_number(
+							has_no_lone_inside(span, taken.width))));
 	if (ret >= 0)
 		*found = ret;
 	return ret < 0 ? ret : 0;
@@ -285,7 +359,9 @@ int baleen_rule_entries_inside(const struct baleen_rule_store *state, const char
 		" ELSE expires_ms END) AS end_ms FROM single WHERE " BALEEN_TAKEN
 		" AND first >= ?5 AND first <= ?6 AND last <= ?6"
 		" AND NOT (first = ?5 AND last = ?6) AND is_exception = 0 AND origin != ?7"
-		" AND (expires_ms = 0 OR expires_ms > ?4) GROUP BY first, last)"
+		" AND (expires_ms = 0 OR expires_ms > ?4) AND NOT (?9 AND " IS_LONE ")"
+		" GROUP BY CASE WHEN " IS_LONE " THEN net(first, ?10, 0) ELSE first END,"
+		" CASE WHEN " IS_LONE " THEN net(first, ?10, 1) ELSE last END)"
 		" SELECT (SELECT count(*) FROM inside),"
 		" (SELECT end_ms FROM inside ORDER BY end_ms DESC LIMIT 1 OFFSET ?8)";
 	struct baleen_scopes_taken taken;
@@ -302,8 +378,10 @@ int baleen_rule_entries_inside(const struct baleen_rule_store *state, const char
 			      BALEEN_TAKEN_VALUES(taken, baleen_sql_number(now_ms),
 						  baleen_sql_blob(key.first, key.n_first),
 						  baleen_sql_blob(key.last, key.n_last),
-						  baleen_sql_text(but_of),
-						  baleen_sql_number(n - 1)));
+						  baleen_sql_text(but_of), baleen_sql_number(n - 1),
+						  baleen_sql_number(
+							  has_no_lone_inside(span, taken.width)),
+						  baleen_sql_number(taken.width)));
 	if (baleen_sql_next(&rows)) {
 		*n_keys = sqlite3_column_int64(rows.row, 0);
 		if (*n_keys >= n)
@@ -335,7 +413,7 @@ int baleen_rule_entries_wide(const struct baleen_rule_store *state, const char *
 			      BALEEN_TAKEN_VALUES(taken, baleen_sql_number(BALEEN_RULE_ENTRY_RANGE),
 						  baleen_sql_number(length)));
 	while (baleen_sql_next(&rows)) {
-		rows.ret = baleen_entry_row(state->book, rows.row, &entry, error);
+		rows.ret = baleen_entry_row(state->book, rows.row, taken.width, &entry, error);
 		if (!rows.ret)
 			rows.ret = visit(&entry, data);
 	}

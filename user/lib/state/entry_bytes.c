@@ -10,6 +10,8 @@
 #define FIELDS 0x80
 #define IP4_BYTES 5
 #define IP6_BYTES 17
+/* Sorts before all last addresses. */
+#define LONE 0
 
 static size_t write_address(bool is_ip6, struct baleen_ip6 address, u8 *bytes)
 {
@@ -66,8 +68,13 @@ void baleen_entry_bytes_of_span(const struct baleen_span *span, struct baleen_en
 
 void baleen_entry_bytes_of(const struct baleen_entry_key *key, struct baleen_entry_bytes *bytes)
 {
+	struct baleen_entry_key alone = *key;
+
 	if (baleen_entry_key_is_addresses(key)) {
-		baleen_entry_bytes_of_span(&key->span, bytes);
+		baleen_entry_key_fit(&alone, 128);
+		baleen_entry_bytes_of_span(&alone.span, bytes);
+		if (key->is_lone)
+			bytes->last[bytes->n_last++] = LONE;
 		return;
 	}
 	bytes->length = BALEEN_RULE_ENTRY_ALONE;
@@ -91,17 +98,21 @@ static bool read_fields(const u8 *bytes, size_t n, struct baleen_entry_key *key)
 bool baleen_entry_bytes_read(const u8 *first, size_t n_first, const u8 *last, size_t n_last,
 			     struct baleen_entry_key *key)
 {
+	bool is_ip6, is_lone = n_last == 1 && *last == LONE;
 	struct baleen_span span;
-	bool is_ip6;
 
 	if (n_first && first[0] & FIELDS)
 		return !n_last && read_fields(first, n_first, key);
-	if (!read_address(first, n_first, &span.is_ip6, &span.first))
+	if (!read_address(first, n_first, &span.is_ip6, &span.first) || (is_lone && !span.is_ip6))
 		return false;
 	span.last = span.first;
-	if (n_last && (!read_address(last, n_last, &is_ip6, &span.last) || is_ip6 != span.is_ip6 ||
-		       baleen_ip6_compare(span.first, span.last) >= 0))
+	if (n_last && !is_lone &&
+	    (!read_address(last, n_last, &is_ip6, &span.last) || is_ip6 != span.is_ip6 ||
+	     baleen_ip6_compare(span.first, span.last) >= 0))
 		return false;
-	*key = (struct baleen_entry_key){ .span = span };
+	*key = (struct baleen_entry_key){ .span = span,
+					  .is_lone = is_lone,
+					  .asked =
+						  is_lone ? span.first : (struct baleen_ip6){ 0 } };
 	return true;
 }

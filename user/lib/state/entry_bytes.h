@@ -21,7 +21,8 @@
  *         enum baleen_key_spec, and these as text
  * @n_first: bytes of it
  * @last: the highest
- * @n_last: bytes of it; 0 for a key alone
+ * @n_last: bytes of it; 0 for a key alone, and 1, of 0, for a lone IPv6 address, of which the
+ *          rule says how wide it is
  */
 struct baleen_entry_bytes {
 	int length;

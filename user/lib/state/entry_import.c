@@ -29,8 +29,7 @@ static int make_key(const struct baleen_entry_importing *as, const struct baleen
 	if (snprintf(text, sizeof(text), "%s%s", from->is_exception ? "!" : "", from->key) >=
 	    (int)sizeof(text))
 		return baleen_fail(error, EINVAL, "'%.64s...': longer than any key", from->key);
-	/* Addresses are imported as they are, so they stand for no network. */
-	return baleen_rule_entry_parse(text, as->key_spec, 128, entry, NULL, error);
+	return baleen_rule_entry_parse(text, as->key_spec, as->width, entry, error);
 }
 
 int baleen_entry_import(const struct baleen_entry_importing *as,

@@ -16,6 +16,7 @@
  * @keeps_origins: but those that name another
  * @cleans_comments: a comment may have what no reason may: control characters become blanks, and
  *                   what is too long is cut
+ * @width: of IPv6 addresses without a length; BALEEN_AS_WRITTEN: they stand for themselves
  * @now_ms: the time
  */
 struct baleen_entry_importing {
@@ -23,6 +24,7 @@ struct baleen_entry_importing {
 	const char *origin;
 	bool keeps_origins;
 	bool cleans_comments;
+	u32 width;
 	u64 now_ms;
 };
 

@@ -35,7 +35,8 @@ static json_t *entry_json(const struct baleen_rule_entry *entry, const char *sco
 
 	if (scope)
 		err = json_object_set_new(json, "rule", text_json(scope));
-	err |= json_object_set_new(json, "key", text_json(baleen_rule_entry_text(entry).text));
+	err |= json_object_set_new(json, "key",
+				   text_json(baleen_rule_entry_asked_text(entry).text));
 	err |= json_object_set_new(json, "origin", text_json(entry->origin));
 	err |= json_object_set_new(json, "reason", text_json(entry->reason));
 	err |= json_object_set_new(json, "since", time_json(entry->added_ms));

@@ -55,15 +55,42 @@ struct baleen_entry_text baleen_entry_key_text(const struct baleen_entry_key *ke
 	return made;
 }
 
-struct baleen_entry_text baleen_rule_entry_text(const struct baleen_rule_entry *entry)
+static struct baleen_entry_text mark_exception(const struct baleen_rule_entry *entry,
+					       struct baleen_entry_text made)
 {
-	struct baleen_entry_text made = baleen_entry_key_text(&entry->key);
-
 	if (entry->is_exception) {
 		memmove(made.text + 1, made.text, strlen(made.text) + 1);
 		made.text[0] = '!';
 	}
 	return made;
+}
+
+struct baleen_entry_text baleen_rule_entry_text(const struct baleen_rule_entry *entry)
+{
+	return mark_exception(entry, baleen_entry_key_text(&entry->key));
+}
+
+struct baleen_entry_text baleen_rule_entry_asked_text(const struct baleen_rule_entry *entry)
+{
+	struct baleen_entry_key asked = entry->key;
+	struct baleen_entry_text made;
+
+	baleen_entry_key_fit(&asked, 128);
+	made = baleen_entry_key_text(&asked);
+	if (baleen_entry_key_is_addresses(&asked) && asked.span.is_ip6 && !asked.is_lone &&
+	    !entry->is_exception && baleen_entry_key_is_alone(&asked))
+		strcat(made.text, "/128");
+	return mark_exception(entry, made);
+}
+
+void baleen_entry_key_fit(struct baleen_entry_key *key, u32 width)
+{
+	const struct baleen_span alone = { .is_ip6 = true,
+					   .first = key->asked,
+					   .last = key->asked };
+
+	if (key->is_lone)
+		key->span = baleen_span_prefix(&alone, width);
 }
 
 int baleen_entry_key_compare(const struct baleen_entry_key *a, const struct baleen_entry_key *b)
@@ -75,8 +102,12 @@ int baleen_entry_key_compare(const struct baleen_entry_key *a, const struct bale
 	if (!order)
 		order = a->span.is_ip6 - b->span.is_ip6;
 	if (!order)
-		order = baleen_ip6_compare(a->span.first, b->span.first);
-	return order ? order : baleen_ip6_compare(a->span.last, b->span.last);
+		order = baleen_ip6_compare(a->is_lone ? a->asked : a->span.first,
+					   b->is_lone ? b->asked : b->span.first);
+	if (!order)
+		order = baleen_ip6_compare(a->is_lone ? a->asked : a->span.last,
+					   b->is_lone ? b->asked : b->span.last);
+	return order ? order : a->is_lone - b->is_lone;
 }
 
 int baleen_rule_entry_compare(const struct baleen_rule_entry *a, const struct baleen_rule_entry *b)
@@ -120,21 +151,16 @@ static int span_parse(const char *text, struct baleen_span *span, const char **r
 	return err;
 }
 
-/* A lone address to the prefix of a length that it is in. */
-static bool widen(const char *text, u32 width, struct baleen_span *span)
-{
-	if (strpbrk(text, "/-") || !span->is_ip6 || width >= 128)
-		return false;
-	*span = baleen_span_prefix(span, width);
-	return true;
-}
-
 static int address_parse(const char *text, u32 width, struct baleen_entry_key *key,
-			 bool *is_widened, const char **reason)
+			 const char **reason)
 {
 	if (span_parse(text, &key->span, reason))
 		return -EINVAL;
-	*is_widened = widen(text, width, &key->span);
+	if (width != BALEEN_AS_WRITTEN && key->span.is_ip6 && !strpbrk(text, "/-")) {
+		key->is_lone = true;
+		key->asked = key->span.first;
+		baleen_entry_key_fit(key, width);
+	}
 	return 0;
 }
 
@@ -151,19 +177,16 @@ static int fields_parse(const char *text, u32 key_spec, struct baleen_entry_key 
 }
 
 int baleen_rule_entry_parse(const char *text, u32 key_spec, u32 width,
-			    struct baleen_rule_entry *entry, bool *is_widened,
-			    struct baleen_error *error)
+			    struct baleen_rule_entry *entry, struct baleen_error *error)
 {
 	bool is_exception = *text == '!', is_address = baleen_spec_is_address(key_spec);
 	const char *reason = "exception from keys of several fields";
 	struct baleen_entry_key key = { .fields = "" };
-	bool widened = false;
 	int err = -EINVAL;
 
-	/* Nobody is banned by an exception, so it says what it means. */
 	if (is_address)
-		err = address_parse(text + is_exception, is_exception ? 128 : width, &key, &widened,
-				    &reason);
+		err = address_parse(text + is_exception, is_exception ? BALEEN_AS_WRITTEN : width,
+				    &key, &reason);
 	else if (!is_exception)
 		err = fields_parse(text, key_spec, &key, &reason);
 	if (err)
@@ -171,7 +194,5 @@ int baleen_rule_entry_parse(const char *text, u32 key_spec, u32 width,
 				   strlen(text) > SHOWN ? "..." : "", reason);
 	entry->key = key;
 	entry->is_exception = is_exception;
-	if (is_widened)
-		*is_widened = widened;
 	return 0;
 }

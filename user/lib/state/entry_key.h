@@ -14,6 +14,9 @@
 #define BALEEN_REASON_BYTES 256
 #define BALEEN_ORIGIN_MANUAL "manual"
 
+/* For baleen_rule_entry_parse(). */
+#define BALEEN_AS_WRITTEN 0
+
 /* Longest time to live, a thousand years of seconds: sums do not overflow. */
 #define BALEEN_MAX_TTL_S 31557600000ull
 
@@ -23,12 +26,16 @@
 /**
  * struct baleen_entry_key - the key of a single entry
  * @span: its addresses, of a rule whose keys are addresses
+ * @is_lone: an IPv6 address that was asked for without a length: the rule says how wide it is
+ * @asked: that address, somewhere in @span
  * @fields: of a key of several fields its text in the shortest form, such as
  *          tcp,192.0.2.1,198.51.100.7,40000,443; empty for addresses
  * @key_spec: enum baleen_key_spec of @fields, which might be those of another key, too
  */
 struct baleen_entry_key {
 	struct baleen_span span;
+	bool is_lone;
+	struct baleen_ip6 asked;
 	char fields[BALEEN_KEY_TEXT];
 	u32 key_spec;
 };
@@ -95,9 +102,27 @@ struct baleen_entry_text baleen_entry_key_text(const struct baleen_entry_key *ke
 struct baleen_entry_text baleen_rule_entry_text(const struct baleen_rule_entry *entry);
 
 /**
+ * baleen_rule_entry_asked_text() - the same as it was asked for, which names the entry again
+ * @entry: the entry
+ *
+ * Return: the text: a lone IPv6 address without a length, another one of one address with /128,
+ *         and what else there is, exceptions included, as by baleen_rule_entry_text().
+ */
+struct baleen_entry_text baleen_rule_entry_asked_text(const struct baleen_rule_entry *entry);
+
+/**
+ * baleen_entry_key_fit() - let a lone address be as wide as a rule has it
+ * @key: the key; any other stays as it is
+ * @width: length of the prefix that it stands for
+ */
+void baleen_entry_key_fit(struct baleen_entry_key *key, u32 width);
+
+/**
  * baleen_entry_key_compare() - order of two keys
  * @a: one key
  * @b: another of the same rule
+ *
+ * However wide a rule has them, two lone addresses are two keys.
  *
  * Return: below, equal to or above 0; by first address, then last.
  */
@@ -161,16 +186,16 @@ int baleen_entry_key_add(const struct baleen_entry_key *key, bool is_exception,
  * baleen_rule_entry_parse() - a key from text, in its shortest form
  * @text: KEY or !KEY
  * @key_spec: enum baleen_key_spec of the rule
- * @width: a lone IPv6 address, without a length, stands for its prefix of this length, 32 to
- *         128
+ * @width: an IPv6 address without a length is a lone one, and stands for its prefix of this
+ *         length, 32 to 128; BALEEN_AS_WRITTEN: for itself, as in a list
  * @entry: key and is_exception are filled in; untouched on failure
- * @is_widened: whether it was; may be NULL
  * @error: filled in on failure
+ *
+ * Nobody is banned by an exception, so that is what is written.
  *
  * Return: 0 or -EINVAL.
  */
 int baleen_rule_entry_parse(const char *text, u32 key_spec, u32 width,
-			    struct baleen_rule_entry *entry, bool *is_widened,
-			    struct baleen_error *error);
+			    struct baleen_rule_entry *entry, struct baleen_error *error);
 
 #endif /* BALEEN_RULE_ENTRY_KEY_H */

@@ -3,7 +3,7 @@
 #include "state/entry_bytes.h"
 #include "state/entry_row.h"
 
-int baleen_entry_row(const struct baleen_rule_store *state, sqlite3_stmt *row,
+int baleen_entry_row(const struct baleen_rule_store *state, sqlite3_stmt *row, u32 width,
 		     struct baleen_rule_entry *entry, struct baleen_error *error)
 {
 	const u8 *first = sqlite3_column_blob(row, 0), *last = sqlite3_column_blob(row, 1);
@@ -13,6 +13,7 @@ int baleen_entry_row(const struct baleen_rule_store *state, sqlite3_stmt *row,
 	    !baleen_sql_column(row, 3, entry->origin, sizeof(entry->origin)) ||
 	    !baleen_sql_column(row, 4, entry->reason, sizeof(entry->reason)))
 		return baleen_sql_damaged(state, "a single entry that cannot be", error);
+	baleen_entry_key_fit(&entry->key, width);
 	entry->is_exception = sqlite3_column_int(row, 2);
 	entry->added_ms = sqlite3_column_int64(row, 5);
 	entry->expires_ms = sqlite3_column_int64(row, 6);

@@ -27,12 +27,13 @@
  * baleen_entry_row() - read a row
  * @state: that it is of
  * @row: a statement with BALEEN_RULE_ENTRY_COLUMNS first, at a row
+ * @width: of lone IPv6 addresses
  * @entry: filled in
  * @error: filled in on failure
  *
  * Return: 0 or -EINVAL when it is damaged.
  */
-int baleen_entry_row(const struct baleen_rule_store *state, sqlite3_stmt *row,
+int baleen_entry_row(const struct baleen_rule_store *state, sqlite3_stmt *row, u32 width,
 		     struct baleen_rule_entry *entry, struct baleen_error *error);
 
 #endif /* BALEEN_RULE_ENTRY_ROW_H */

@@ -7,6 +7,7 @@
 
 #include "state/bans_around.h"
 #include "state/book.h"
+#include "state/entry_array.h"
 #include "state/journal.h"
 #include "state/parked.h"
 #include "state/rule_scopes.h"
@@ -147,42 +148,47 @@ static int look_at_device(struct baleen_rule_store_found *found, void *data)
 /**
  * struct counting - rules that take a shared scope
  * @scope: its name
- * @n: how many
- * @n_drop: of them, those that drop
+ * @takers: they
  */
 struct counting {
 	const char *scope;
-	u64 n;
-	u64 n_drop;
+	struct baleen_takers *takers;
 };
 
 static int count_rules(struct baleen_rule_store_found *found, void *data)
 {
 	struct baleen_stored_rules rules;
 	struct counting *counting = data;
+	struct baleen_takers *takers = counting->takers;
 
 	if (found->err || baleen_rule_store_get_rules(&found->state, &rules, &found->error)) {
-		counting->n++;
-		counting->n_drop++;
+		takers->n++;
+		takers->n_drop++;
 		return 0;
 	}
 	for (u32 i = 0; i < rules.n_rules; i++) {
-		bool takes = baleen_rule_takes(&rules.rule[i], counting->scope);
+		const struct baleen_stored_rule *rule = &rules.rule[i];
+		u32 width = baleen_rule_ban_width(rule);
 
-		counting->n += takes;
-		counting->n_drop += takes && rules.rule[i].action == BALEEN_ACTION_DROP;
+		if (!baleen_rule_takes(rule, counting->scope))
+			continue;
+		takers->n++;
+		takers->n_drop += rule->action == BALEEN_ACTION_DROP;
+		if (!takers->ban_width || width < takers->ban_width)
+			takers->ban_width = width;
 	}
 	return 0;
 }
 
-int baleen_scope_count_rules(const char *scope, u64 *n, u64 *n_drop, struct baleen_error *error)
+int baleen_scope_takers(const char *scope, struct baleen_takers *takers, struct baleen_error *error)
 {
-	struct counting counting = { .scope = scope };
-	int err = baleen_rule_store_each(count_rules, &counting, error);
+	struct counting counting = { .scope = scope, .takers = takers };
+	int err;
 
-	*n = counting.n;
-	if (n_drop)
-		*n_drop = counting.n_drop;
+	*takers = (struct baleen_takers){ .n = 0 };
+	err = baleen_rule_store_each(count_rules, &counting, error);
+	if (!takers->ban_width)
+		takers->ban_width = BALEEN_BAN_WIDTH;
 	return err;
 }
 
@@ -248,6 +254,29 @@ int baleen_parked_open(const char *device, const char *rule, struct baleen_rule_
 
 /* --- taken back ---------------------------------------------------------------- */
 
+/* Lone addresses that stand for a prefix go with it. */
+static int remove_with_lone(const struct baleen_rule_store *book, const char *rule,
+			    const struct baleen_rule_entry *entry, const char *origin, u64 *n,
+			    struct baleen_error *error)
+{
+	struct baleen_entry_array lone = { 0 };
+	int err = baleen_rule_entries_lone(book, rule, entry, origin, baleen_entry_array_keep,
+					   &lone, error);
+
+	if (err == -ENOMEM)
+		baleen_no_memory(error);
+	if (!err)
+		err = baleen_rule_entries_remove(book, rule, entry, origin, n, error);
+	for (size_t i = 0; i < lone.n && !err; i++) {
+		u64 n_one = 0;
+
+		err = baleen_rule_entries_remove(book, rule, &lone.entry[i], origin, &n_one, error);
+		*n += n_one;
+	}
+	free(lone.entry);
+	return err;
+}
+
 static int remove_key(struct baleen_rule_store *book, const struct baleen_scopes *parked,
 		      struct baleen_parked_key *key, struct baleen_scopes *taken,
 		      struct baleen_error *error)
@@ -263,8 +292,7 @@ static int remove_key(struct baleen_rule_store *book, const struct baleen_scopes
 		if (baleen_scope_is_of_fleet(parked->scope[i].name))
 			continue;
 
-		err = baleen_rule_entries_remove(book, rule, key->entry, *origin ? origin : NULL,
-						 &n, error);
+		err = remove_with_lone(book, rule, key->entry, *origin ? origin : NULL, &n, error);
 		key->n += n > 0;
 		if (!err && n)
 			err = add(taken, &parked->scope[i], error);

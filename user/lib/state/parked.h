@@ -68,17 +68,30 @@ int baleen_scopes_with_ended(const struct baleen_rule_store *book, u64 now_ms,
 			     struct baleen_scopes *scopes, struct baleen_error *error);
 
 /**
- * baleen_scope_count_rules() - how many rules take a shared scope?
+ * struct baleen_takers - the rules that take a shared scope
+ * @n: how many; one at least where a state cannot be read
+ * @n_drop: of them, those that drop
+ * @ban_width: how wide a lone IPv6 address is in that which has it the widest; BALEEN_BAN_WIDTH
+ *             where there is none
+ */
+struct baleen_takers {
+	u64 n;
+	u64 n_drop;
+	u32 ban_width;
+};
+
+/**
+ * baleen_scope_takers() - which rules take a shared scope?
  * @scope: its name
- * @n: filled in; one at least where a state cannot be read
- * @n_drop: filled in: of them, those that drop; may be NULL
+ * @takers: filled in
  * @error: filled in on failure
  *
  * Entries that none takes are parked.
  *
  * Return: 0 or a negative errno.
  */
-int baleen_scope_count_rules(const char *scope, u64 *n, u64 *n_drop, struct baleen_error *error);
+int baleen_scope_takers(const char *scope, struct baleen_takers *takers,
+			struct baleen_error *error);
 
 /**
  * baleen_scopes_count() - how often is a scope among others?

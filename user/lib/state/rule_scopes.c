@@ -49,9 +49,13 @@ bool baleen_rules_take_same(const struct baleen_stored_rule *a, const struct bal
 
 static bool read_taken(sqlite3_stmt *row, struct baleen_scopes_taken *taken)
 {
+	const struct baleen_stored_rule rule = { .key_spec = BALEEN_KEY_SRC,
+						 .action = sqlite3_column_int(row, 2),
+						 .ban_width = sqlite3_column_int(row, 3) };
 	struct baleen_rule_fleet fleet = { .max_ttl_s = 0 };
 	char text[BALEEN_RULE_FLEET_TEXT];
 
+	taken->width = baleen_rule_ban_width(&rule);
 	if (sqlite3_column_int(row, 0))
 		strcpy(taken->bans.name, BALEEN_SCOPE_BANS);
 	if (sqlite3_column_type(row, 1) == SQLITE_NULL)
@@ -66,10 +70,13 @@ int baleen_scopes_of_rule(const struct baleen_rule_store *state, const char *rul
 			  struct baleen_scopes_taken *taken, struct baleen_error *error)
 {
 	static const char sql[] = "SELECT EXISTS (SELECT 1 FROM text WHERE name = 'bans ' || ?1),"
-				  " (SELECT value FROM text WHERE name = 'fleet ' || ?1)";
+				  " (SELECT value FROM text WHERE name = 'fleet ' || ?1),"
+				  " (SELECT action FROM rule WHERE name = ?1),"
+				  " (SELECT value FROM text WHERE name = 'ban-width ' || ?1)";
 	struct baleen_sql_rows rows;
 
-	*taken = (struct baleen_scopes_taken){ .own = baleen_scope_of(state, rule) };
+	*taken = (struct baleen_scopes_taken){ .own = baleen_scope_of(state, rule),
+					       .width = state->ban_width ?: BALEEN_BAN_WIDTH };
 	if (!rule || !state->db)
 		return 0;
 	rows = baleen_sql_ask(state, sql, error, BALEEN_SQL_VALUES(baleen_sql_text(rule)));

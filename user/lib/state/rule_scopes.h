@@ -57,11 +57,13 @@ bool baleen_rules_take_same(const struct baleen_stored_rule *a, const struct bal
  * @own: its own
  * @bans: BALEEN_SCOPE_BANS, or that of no name
  * @fleet: of bans of a fleet, or that of no name
+ * @width: how wide the rule has a lone IPv6 address
  */
 struct baleen_scopes_taken {
 	struct baleen_scope own;
 	struct baleen_scope bans;
 	struct baleen_scope fleet;
+	u32 width;
 };
 
 /**

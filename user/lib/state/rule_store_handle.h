@@ -58,6 +58,8 @@ struct baleen_file_stamp {
  * @now: the name that it has now: another one when it was renamed and the new name has no state
  * @scope: its name in the scopes of its entries: the one it had when a writer was last there
  * @shared: name of the scope that is meant where no rule is named; NULL for the bans of all rules
+ * @ban_width: of a book: how wide a lone IPv6 address is where no rule says it; 0 for
+ *             BALEEN_BAN_WIDTH
  * @is: the device as it was found when the state was opened; no boot when it was made then
  * @is_kept: it is put on again at boot
  * @is_new: nothing was committed yet; closed like this, nothing is left
@@ -86,6 +88,7 @@ struct baleen_rule_store {
 	char now[BALEEN_POINT_BYTES];
 	char scope[BALEEN_POINT_BYTES];
 	const char *shared;
+	u32 ban_width;
 	struct baleen_rule_store_owner is;
 	bool is_kept;
 	bool is_new;

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "state/database_file.h"
+#include "state/entry_bytes.h"
 #include "state/sql.h"
 #include "util/fd.h"
 #include "util/input.h"
@@ -116,6 +117,34 @@ static int shorten_log(void *data, sqlite3 *db, const char *name, int n_pages)
 	return SQLITE_OK;
 }
 
+/* net(first, length, is_last): an end of the prefix that an IPv6 address is in, as the database has
+ * it.
+ */
+static void find_net(sqlite3_context *context, int n_values, sqlite3_value **value)
+{
+	struct baleen_entry_bytes ends;
+	struct baleen_entry_key key;
+
+	if (!baleen_entry_bytes_read(sqlite3_value_blob(value[0]), sqlite3_value_bytes(value[0]),
+				     NULL, 0, &key) ||
+	    !key.span.is_ip6) {
+		sqlite3_result_error(context, "no address", -1);
+		return;
+	}
+	key.span = baleen_span_prefix(&key.span, sqlite3_value_int(value[1]));
+	baleen_entry_bytes_of(&key, &ends);
+	if (sqlite3_value_int(value[2]))
+		sqlite3_result_blob(context, ends.last, ends.n_last, SQLITE_TRANSIENT);
+	else
+		sqlite3_result_blob(context, ends.first, ends.n_first, SQLITE_TRANSIENT);
+}
+
+static int add_functions(sqlite3 *db)
+{
+	return sqlite3_create_function(db, "net", 3, SQLITE_UTF8 | SQLITE_DETERMINISTIC, NULL,
+				       find_net, NULL, NULL);
+}
+
 /* The log stays when a connection ends: to remove it and to make it again costs four syncs. */
 static int keep_log(sqlite3 *db)
 {
@@ -137,6 +166,8 @@ static int open_with(struct baleen_rule_store *state, int flags, const char *par
 	err = sqlite3_open_v2(uri, &state->db, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI, NULL);
 	if (!err)
 		err = keep_log(state->db);
+	if (!err)
+		err = add_functions(state->db);
 	if (!err)
 		err = sqlite3_busy_timeout(state->db, BUSY_MS);
 	if (!err)
@@ -213,7 +244,7 @@ int baleen_sql_open_memory(struct baleen_rule_store *state, struct baleen_error 
 	    (sqlite3_open_v2(":memory:", &state->db,
 			     SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX,
 			     NULL) ||
-	     sqlite3_exec(state->db, SETTINGS, NULL, NULL, NULL))) {
+	     add_functions(state->db) || sqlite3_exec(state->db, SETTINGS, NULL, NULL, NULL))) {
 		err = baleen_sql_fail(state, error);
 		baleen_sql_close(state);
 	}
