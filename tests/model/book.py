@@ -122,7 +122,8 @@ class World:
         """Anew it ends the exceptions in it; renewed it does not."""
         if origin not in self.scope(BANS).get((key, False), ()):
             for other, is_exception in list(self.scope(BANS)):
-                if is_exception and covers(wide(key, self.widest()), other):
+                if is_exception and covers(wide(key, self.widest()), other) and \
+                        (not key[3] or covers(other, key)):
                     self.take(BANS, other, True)
         self.put(BANS, key, False, origin)
 
@@ -133,7 +134,9 @@ class World:
                 self.take(BANS, key, True)
 
     def is_in_ban(self, key):
-        return any(covers(wide(other, self.widest()), key) for other, exc in self.scope(BANS)
+        """Without a rule that takes bans, as wide as any may have them."""
+        width = min(self.widths(), default=32)
+        return any(covers(wide(other, width), key) for other, exc in self.scope(BANS)
                    if not exc)
 
     def widths(self):
@@ -143,10 +146,10 @@ class World:
     def widest(self):
         return min(self.widths(), default=64)
 
-    def width_of(self, scope):
+    def widths_of(self, scope):
         device, _, rule = scope.partition(":")
         rules = self.device.get(device) or {}
-        return self.widest() if scope == BANS else rules[rule]["width"] if rule in rules else 64
+        return (self.widths() if scope == BANS else [rules[rule]["width"]] if rule in rules else []) or [64]
 
     def reached(self):
         """Scopes that unban reaches: bans, those of rules that take bans, parked ones."""
@@ -159,7 +162,7 @@ class World:
     def stands_for(self, scope, key):
         """The keys that go with one: a prefix takes the lone addresses that stand for it."""
         return [key] + [other for other, exc in self.scope(scope) if other[3] and not key[3] and
-                        not exc and wide(other, self.width_of(scope)) == key[:3]]
+                        not exc and any(wide(other, width) == key[:3] for width in self.widths_of(scope))]
 
     def has(self, scope, key):
         return any((other, False) in self.scope(scope) for other in self.stands_for(scope, key))
@@ -266,6 +269,7 @@ class Walk:
         had = any(after.has(scope, key) for scope in list(after.reached()) for key in keys)
         if not had and after.takers() and after.part_of(keys[-1]):
             after.put(BANS, keys[-1], True, "unban")
+            after.settle()
             self.n_parts += 1
         elif had:
             after.unban(keys)
@@ -436,7 +440,8 @@ class Walk:
                 self.n_lost += other is before
                 break
         if there != self.rows_wanted(after):
-            raise Disagreement("rows: there %r, wanted %r" % (there, self.rows_wanted(after)))
+            raise Disagreement("rows: there %r, wanted %r; widths %s" % (
+                there, self.rows_wanted(after), after.widths()))
         self.world = after
         for device in DEVICES:
             if not after.device[device]:

@@ -171,3 +171,26 @@ check "one of the two goes" baleen unban 2001:db8::8
 is "three are left" "$(dropped 2001:db8:0:2::1)" D-P
 check "the other goes" baleen unban 2001:db8::7
 is "two are left" "$(dropped 2001:db8:0:2::1)" P-P
+
+# --- two widths ---
+
+conf veth-b 64
+conf veth-c 48
+check_status "two widths" 3 baleen apply
+check "all" baleen flush bans --all
+check "a ban" baleen ban 2001:db8:1:2::7
+check "in the log, by a neighbour" baleen log 2001:db8:1:9::1
+baleen export --format text >"$TMP/all.list"
+is "a list of all rules has the widest" "$(grep -c '^2001:db8:1::/48$' "$TMP/all.list")" 1
+check "unbanned as the narrower has it" baleen unban 2001:db8:1:2::/64
+is "in both" "$(dropped 2001:db8:1:2::7) $(rows bans)" "P-P "
+check "a ban" baleen ban 2001:db8:1:2::7
+check "a part of it" baleen unban 2001:db8:1:5::1
+check "a ban beside it" baleen ban 2001:db8:1:2::8
+is "leaves it excepted" "$(dropped 2001:db8:1:5::{1,2} 2001:db8:1:2::7)" PPD-PDD
+check "both go" sh -c "$(declare -p BALEEN TMP B); rm $BALEEN_CONF_DIR/*.conf; for dev in veth-b veth-c; do ip netns exec $B $BALEEN detach --forget \$dev || exit; done"
+check "a parked one is unbanned" baleen unban 2001:db8:1:2::8
+conf veth-b 64
+conf veth-c 48
+check_status "they are back" 3 baleen apply
+is "and so is the part" "$(dropped 2001:db8:1:5::{1,2} 2001:db8:1:2::7)" PPD-PDD

@@ -22,14 +22,17 @@ struct printed {
 	bool has_ban;
 };
 
-/* The first key that an entry holds, by which others are found. */
+/* The first key that an entry holds, by which others are found; the one that was asked for. */
 static int first_key(const struct baleen_rule_entry *entry, u32 key_spec, struct baleen_key *key)
 {
 	const char *fields = entry->key.fields, *reason;
+	struct baleen_entry_key alone;
 
 	if (!baleen_entry_key_is_addresses(&entry->key))
 		return baleen_key_parse(fields, strlen(fields), key_spec, key, &reason);
-	*key = baleen_span_first_key(&entry->key.span);
+	alone = entry->key;
+	baleen_entry_key_fit(&alone, 128);
+	*key = baleen_span_first_key(&alone.span);
 	return 0;
 }
 

@@ -23,7 +23,9 @@ int export_union_add(struct export_union *all, const struct baleen_rule_entry *e
 {
 	if (baleen_array_add(&all->entry, all->n))
 		return -ENOMEM;
-	all->entry[all->n++] = *entry;
+	all->entry[all->n] = *entry;
+	/* A list has what is dropped, however it was asked for. */
+	all->entry[all->n++].key.is_lone = false;
 	return 0;
 }
 

@@ -4,6 +4,7 @@
 
 #include "cli/ban/describe_entry.h"
 #include "cli/common/options.h"
+#include "cli/open/scope_rules.h"
 #include "key/span.h"
 #include "net/device.h"
 #include "state/book.h"
@@ -17,6 +18,9 @@
  * @since_ms: only what is at most so old; 0 for all
  * @origin: only of this origin; NULL for all
  * @key: only entries that hold some of this
+ * @scope: of the last lone address
+ * @ban_width: how wide it is there
+ * @rules: of its device
  * @json: an array of objects, filled in; NULL for words
  * @n: records so far
  */
@@ -24,6 +28,9 @@ struct log {
 	u64 since_ms;
 	const char *origin;
 	struct asked_key key;
+	struct baleen_scope scope;
+	u32 ban_width;
+	struct scope_rules rules;
 	json_t *json;
 	u64 n;
 };
@@ -35,11 +42,24 @@ static int parse_since(const struct option_use *use)
 		       0;
 }
 
-static bool is_asked_for(const struct log *log, const struct baleen_journal_record *record)
+/* A lone address is as wide as it would be now. */
+static bool holds_key(struct log *log, const struct baleen_journal_record *record)
+{
+	struct baleen_entry_key key = record->entry.key;
+
+	if (key.is_lone && strcmp(log->scope.name, record->scope)) {
+		strcpy(log->scope.name, record->scope);
+		log->ban_width = scope_ban_width(&log->rules, &log->scope);
+	}
+	baleen_entry_key_fit(&key, log->ban_width);
+	return asked_key_is_in(&log->key, &key);
+}
+
+static bool is_asked_for(struct log *log, const struct baleen_journal_record *record)
 {
 	if (log->origin && strcmp(log->origin, record->entry.origin))
 		return false;
-	return !log->key.text || (!record->n && asked_key_is_in(&log->key, &record->entry.key));
+	return !log->key.text || (!record->n && holds_key(log, record));
 }
 
 static void print_record(const struct baleen_journal_record *record)
@@ -114,6 +134,7 @@ static int run(int argc, char **argv)
 	err = baleen_journal_each(&book, log.since_ms ? baleen_now_ms() - log.since_ms : 0,
 				  show_record, &log, &error);
 	baleen_book_close(&book);
+	scope_rules_close(&log.rules);
 	if (err)
 		return complain("%s", error.text);
 	return finish_collected(log.json, log.key.text && !log.n ? EXIT_FAILED : EXIT_DONE);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/open/scope_rules.h"
+#include "state/parked.h"
 
 bool scope_rules_are_of(const struct scope_rules *rules, const char *device)
 {
@@ -31,6 +32,22 @@ const struct baleen_stored_rule *scope_rules_find(const struct scope_rules *rule
 	int index = baleen_rule_store_find_rule(&rules->rules, name);
 
 	return index < 0 ? NULL : &rules->rules.rule[index];
+}
+
+u32 scope_ban_width(struct scope_rules *rules, const struct baleen_scope *scope)
+{
+	const struct baleen_stored_rule *found;
+	char device[BALEEN_POINT_BYTES];
+	struct baleen_takers takers;
+	const char *rule = baleen_scopes_split(scope, device);
+
+	if (!rule)
+		return baleen_scope_takers(scope->name, &takers, NULL) ? BALEEN_BAN_WIDTH :
+									 takers.ban_width;
+	if (!scope_rules_are_of(rules, device))
+		scope_rules_open(rules, device, NULL);
+	found = scope_rules_find(rules, rule);
+	return found ? baleen_rule_ban_width(found) : BALEEN_BAN_WIDTH;
 }
 
 void scope_rules_close(struct scope_rules *rules)

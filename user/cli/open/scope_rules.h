@@ -6,6 +6,7 @@
 #define BALEEN_CLI_SCOPE_RULES_H
 
 #include "state/rule_store.h"
+#include "state/scope.h"
 
 /**
  * struct scope_rules - the rules of one device; all zeros at the start
@@ -30,6 +31,11 @@ int scope_rules_open(struct scope_rules *rules, const char *device, struct balee
 /* The rule of this name; NULL when it is not there, and its entries are parked. */
 const struct baleen_stored_rule *scope_rules_find(const struct scope_rules *rules,
 						  const char *name);
+
+/* How wide a lone IPv6 address is in a scope: as its rule says, or, of a shared one, the widest of
+ * those that take it; BALEEN_BAN_WIDTH where that is not known.
+ */
+u32 scope_ban_width(struct scope_rules *rules, const struct baleen_scope *scope);
 
 void scope_rules_close(struct scope_rules *rules);
 

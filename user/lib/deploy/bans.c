@@ -225,19 +225,33 @@ static int remember(const struct baleen_rule_entry *entry, void *data)
 	return baleen_origin_is_of_fleet(entry->origin) ? 0 : baleen_entry_array_keep(entry, data);
 }
 
-/* Those that a prefix takes with it, which has one width for bans of all rules. */
+struct baleen_rule_store baleen_bans_book_of(const struct baleen_bans *bans,
+					     const struct baleen_rule_entry *net)
+{
+	int length =
+		baleen_entry_key_is_addresses(&net->key) ? baleen_span_length(&net->key.span) : -1;
+	struct baleen_rule_store book = bans->book;
+
+	for (size_t i = 0; i < bans->n_rules; i++)
+		if ((int)baleen_rule_ban_width(&bans->rule[i].rule) == length)
+			book.ban_width = length;
+	return book;
+}
+
+/* Those that a prefix takes with it. */
 static int remember_lone(struct baleen_bans *bans, struct baleen_ban_rule *rule,
 			 const struct baleen_rule_entry *entry, struct baleen_error *error)
 {
 	struct baleen_rule_store own = baleen_book_of(&bans->device[rule->device].deploy.state);
+	const struct baleen_rule_store book = baleen_bans_book_of(bans, entry);
 	int err;
 
 	own.ban_width = baleen_rule_ban_width(&rule->rule);
 	err = baleen_rule_entries_lone(&own, rule->rule.name, entry, NULL, remember, &rule->before,
 				       error);
 	return err ? err :
-		     baleen_rule_entries_lone(&bans->book, NULL, entry, NULL, remember,
-					      &rule->before, error);
+		     baleen_rule_entries_lone(&book, NULL, entry, NULL, remember, &rule->before,
+					      error);
 }
 
 int baleen_bans_remember(struct baleen_bans *bans, const struct baleen_rule_entry *entry,

@@ -121,6 +121,19 @@ int baleen_bans_remember(struct baleen_bans *bans, const struct baleen_rule_entr
 			 bool is_put, struct baleen_error *error);
 
 /**
+ * baleen_bans_book_of() - the book, as the rule reads it that has lone addresses as this prefix
+ * @bans: opened
+ * @net: an entry of the prefix
+ *
+ * A prefix takes the bans of lone IPv6 addresses with it that stand for it in any rule.
+ *
+ * Return: the book, with the width of that rule; of the widest where there is none. It is not
+ * closed.
+ */
+struct baleen_rule_store baleen_bans_book_of(const struct baleen_bans *bans,
+					     const struct baleen_rule_entry *net);
+
+/**
  * baleen_bans_put() - change bans, and what packets see of them
  * @bans: opened
  * @batch: what to do; results are filled in. Removals reach entries of the rules themselves, too;

@@ -25,6 +25,7 @@
  * @n_protected: of each change, how many rules say that it is protected
  * @repeats: of each change, whether one before has its key; NULL when nobody asks
  * @has_exceptions: parts of bans were unbanned
+ * @banned: the key of the ban that ends exceptions
  * @may_be_stray: there may be an exception without a ban around it
  * @now_ms: the time
  * @is_changed: a row was changed
@@ -41,6 +42,7 @@ struct work {
 	u32 *n_protected;
 	bool *repeats;
 	bool has_exceptions;
+	const struct baleen_entry_key *banned;
 	bool may_be_stray;
 	u64 now_ms;
 	bool is_changed;
@@ -231,8 +233,8 @@ static int remove_row(struct work *work, const struct baleen_rule_entry *entry, 
 	if (!err && n_bans)
 		err = touch(work, entry, false, false);
 	/* A lone address has no part. */
-	work->may_be_stray |=
-		n_bans && !entry->is_exception && !baleen_entry_key_is_alone(&entry->key);
+	work->may_be_stray |= n_bans && !entry->is_exception &&
+			      (entry->key.is_lone || !baleen_entry_key_is_alone(&entry->key));
 	*n = n_bans;
 	for (size_t i = 0; i < work->bans->n_rules && !err; i++) {
 		u64 n_own = 0;
@@ -254,15 +256,30 @@ static int remove_exception(const struct baleen_rule_entry *exception, void *dat
 	return remove_row(work, exception, false, &n);
 }
 
+/* A lone address was asked for alone: its neighbours stay excepted. */
+static int end_exception(const struct baleen_rule_entry *exception, void *data)
+{
+	struct work *work = data;
+	const struct baleen_entry_key *banned = work->banned;
+	const struct baleen_span asked = { .is_ip6 = true,
+					   .first = banned->asked,
+					   .last = banned->asked };
+
+	if (banned->is_lone && !baleen_span_covers(&exception->key.span, &asked))
+		return 0;
+	return remove_exception(exception, data);
+}
+
 /* Somebody who is banned anew is an exception no longer. A ban that is renewed was there when it
  * was made.
  */
-static int end_exceptions_in(struct work *work, const struct baleen_rule_entry *banned)
+static int end_exceptions_in(struct work *work, const struct baleen_rule_entry *entry)
 {
 	if (!work->has_exceptions)
 		return 0;
-	return baleen_bans_each_exception(&work->bans->book, &banned->key.span, remove_exception,
-					  work, work->error);
+	work->banned = &entry->key;
+	return baleen_bans_each_exception(&work->bans->book, &entry->key.span, end_exception, work,
+					  work->error);
 }
 
 static int put_row(struct work *work, struct baleen_rule_entry_change *change)
@@ -300,9 +317,10 @@ static int put_row(struct work *work, struct baleen_rule_entry_change *change)
 static int take_row(struct work *work, const struct baleen_rule_entry *entry, u64 *n)
 {
 	const char *origin = entry->origin[0] ? entry->origin : NULL;
+	const struct baleen_rule_store book = baleen_bans_book_of(work->bans, entry);
 	struct baleen_entry_array lone = { 0 };
-	int err = baleen_rule_entries_lone(&work->bans->book, NULL, entry, origin,
-					   baleen_entry_array_keep, &lone, work->error);
+	int err = baleen_rule_entries_lone(&book, NULL, entry, origin, baleen_entry_array_keep,
+					   &lone, work->error);
 
 	if (err == -ENOMEM)
 		baleen_no_memory(work->error);

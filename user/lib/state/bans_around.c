@@ -109,6 +109,9 @@ int baleen_bans_forget_stray(const struct baleen_rule_store *book, u64 now_ms,
 			     struct baleen_error *error)
 {
 	struct forgetting forgetting = { book, error };
+	struct baleen_rule_store widest = *book;
 
-	return baleen_bans_each_stray(book, now_ms, forget, &forgetting, error);
+	/* The rule that comes again may have lone addresses as wide as this. */
+	widest.ban_width = BALEEN_BAN_WIDTH_MIN;
+	return baleen_bans_each_stray(&widest, now_ms, forget, &forgetting, error);
 }

@@ -46,6 +46,7 @@
 	"CREATE INDEX single_end ON single (scope, expires_ms) WHERE expires_ms > 0;" \
 	"CREATE INDEX single_net ON single (scope, length, first, last)"              \
 	" WHERE length IS NOT NULL;"                                                  \
+	"CREATE INDEX single_lone ON single (scope, first) WHERE last = x'00';"       \
 	"CREATE INDEX single_boot ON single (until_boot) WHERE until_boot = 1;"       \
 	"CREATE TABLE change ("                                                       \
 	"	id INTEGER PRIMARY KEY,"                                                    \
