@@ -19,6 +19,11 @@
  */
 #define MAX_SOUGHT 6
 
+/* A key in place takes 12 us; a filter of 170,000 single entries is derived anew in 0.1 s, one with
+ * a million lines in 0.55 s.
+ */
+#define MANY 20000
+
 static const struct baleen_stored_rule *rule_of(const struct baleen_dirty_keys *dirty)
 {
 	return &dirty->rules->rule[dirty->index];
@@ -382,6 +387,10 @@ int baleen_dirty_keys_agree(struct baleen_dirty_keys *dirty, bool is_atomic, boo
 	*in_place = true;
 	if (rule_of(dirty)->is_any || live_index(dirty) < 0)
 		return 0;
+	if (!is_atomic && dirty->n > MANY && !agree_anew(dirty, false)) {
+		*in_place = false;
+		return 0;
+	}
 	err = is_atomic ? -EAGAIN : agree_in_place(dirty, &is_full);
 	if (err == -EAGAIN || err == -ENOSPC || err == -EOPNOTSUPP) {
 		*in_place = false;
