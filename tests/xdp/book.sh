@@ -47,7 +47,20 @@ is "with reason, end and who" "$(baleen log 192.0.2.1 | sed -E 's/[0-9-]{10} [0-
 	"TIME bans: 192.0.2.1 added, origin manual, until TIME, scans ports (timeout, uid 0: ban)"
 check_status "a dry run" 0 baleen add --dry-run veth-b:jail 192.0.2.9
 check_status "what is refused" 1 baleen add veth-b:jail 10.66.0.2
-is "are not in it" "$(journal | tr , '\n' | wc -l)" 5
+is "are not in it, but the refusal is" "$(journal | tr , '\n' | sed -n '6,$p')" "refused 10.66.0.2 manual"
+check_status "again" 1 baleen add veth-b:jail 10.66.0.2
+check_status "for all rules" 1 baleen ban 10.66.0.2
+is "by a program" "$(baleen feed bans - --origin f2b <<<"ban 10.66.0.2" | cut -d ' ' -f 1)" refused
+is "once an hour, a scope and an origin" "$(journal | tr , '\n' | sed -n '6,$p' | paste -sd ,)" \
+	"refused 10.66.0.2 manual,refused 10.66.0.2 manual,refused 10.66.0.2 f2b"
+is "with why and who" "$(baleen log 10.66.0.2 | sed -nE '3s/^[0-9-]{10} [0-9:]{8} //p')" \
+	"bans: 10.66.0.2 refused, origin f2b, 10.66.0.2 is never dropped (address) (timeout, uid 0: feed)"
+for ((i = 0; i < 12; i++)); do
+	for ((k = 0; k < 100; k++)); do echo "ban 10.66.0.2 origin=o$i.$k"; done | baleen feed bans - >"$TMP/out"
+done
+is "a thousand are kept, apart from what was done" "$(journal | tr , '\n' | grep -c refused) $(journal | tr , '\n' | grep -vc refused)" \
+	"1000 5"
+sqlite3 "$BOOK" "DELETE FROM refusal"
 for ((i = 0; i < 3000; i++)); do echo "100.64.$((i / 250)).$((i % 250))"; done >"$TMP/many"
 check "many" baleen add veth-b:jail --file "$TMP/many" --origin feed
 is "have a record of the rest" "$(journal --origin feed | tr , '\n' | tail -n 1) $(journal --origin feed | tr , '\n' | wc -l)" \
@@ -111,7 +124,7 @@ expect "at boot, with the book of a newer release" 1 "veth-b: attached, native, 
 is "lists are in force" "$(dropped 20.1.1.1 192.0.2.1)" DP
 check_status "a ban" 1 baleen ban 192.0.2.8
 is "is refused for that" "$(grep -c 'newer release' "$TMP/err")" 1
-sqlite3 "$BOOK" "PRAGMA user_version = 1; UPDATE single SET reason = reason || printf('%300s', '')"
+sqlite3 "$BOOK" "PRAGMA user_version = 2; UPDATE single SET reason = reason || printf('%300s', '')"
 reboot_of
 check_status "at boot, with rows that cannot be" 1 baleen restore --boot veth-b
 is "lists are in force" "$(dropped 20.1.1.1 192.0.2.1)" DP

@@ -152,9 +152,9 @@ const struct command log_command = {
 	.name = "log",
 	.synopsis = "[--since TIME] [--origin NAME] [-j] [KEY]",
 	.help = "Prints the journal of single entries, the oldest record first: what came, was renewed,\n"
-		"was deleted or has ended, of which rule, for which origin and reason, and who it was. With\n"
-		"KEY, an address, prefix or range, only entries that hold it or a part of it. It goes back\n"
-		"100,000 records, of which an origin has a fifth at the most, and 30 days.\n"
+		"was deleted, has ended or was refused, of which rule, for which origin and reason, and who\n"
+		"it was. With KEY, an address, prefix or range, only entries that hold it or a part of it. It\n"
+		"goes back 100,000 records, of which an origin has a fifth at the most, and 30 days.\n"
 		"Exit: 0 printed; 1 also when KEY matches nothing.\n",
 	.options = options,
 	.asks = { 0, 1, "one KEY at most" },

@@ -5,6 +5,9 @@
 #include <string.h>
 
 #include "deploy/batch_rows.h"
+#include "deploy/gate.h"
+#include "state/book.h"
+#include "state/journal.h"
 #include "util/array.h"
 
 void baleen_batch_begin(struct baleen_batch *batch)
@@ -136,4 +139,48 @@ int baleen_batch_leftovers(const struct baleen_batch *batch, const struct baleen
 	free(left.of_origin.entry);
 	free(left.put);
 	return err;
+}
+
+/* --- refused ----------------------------------------------------------------- */
+
+static bool is_refused(const struct baleen_rule_entry_change *change)
+{
+	return change->op == BALEEN_RULE_ENTRY_PUT && change->result == -EPERM &&
+	       change->answer != BALEEN_GATE_OPEN;
+}
+
+static int note_refused(const struct baleen_batch *batch, const struct baleen_rule_store *book,
+			const char *rule, u64 *n_noted)
+{
+	const struct baleen_scope scope = baleen_scope_of(book, rule);
+	u32 n = 0;
+	int err = 0;
+
+	for (size_t i = 0; i < batch->n && n < BALEEN_BATCH_NOTED && !err; i++) {
+		const struct baleen_rule_entry_change *change = &batch->change[i];
+		char why[BALEEN_GATE_TEXT];
+
+		if (!is_refused(change))
+			continue;
+		n++;
+		baleen_gate_text(change->answer, &change->protected, why);
+		err = baleen_journal_refuse(book, scope.name, &change->entry, why, n_noted, NULL);
+	}
+	return err;
+}
+
+void baleen_batch_note_refused(const struct baleen_batch *batch,
+			       const struct baleen_rule_store *book, const char *rule)
+{
+	u64 n_noted = 0;
+	size_t i = 0;
+
+	while (i < batch->n && !is_refused(&batch->change[i]))
+		i++;
+	if (batch->is_trial || i == batch->n || baleen_book_begin(book, NULL))
+		return;
+	if (!note_refused(batch, book, rule, &n_noted) && n_noted)
+		baleen_book_commit(book, NULL);
+	else
+		baleen_book_rollback(book);
 }

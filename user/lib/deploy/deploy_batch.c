@@ -209,7 +209,8 @@ int baleen_deploy_batch(struct baleen_deploy *deploy, struct baleen_batch *batch
 	struct baleen_error ignored;
 	int err = run_batch(deploy, batch, error ? error : &ignored);
 
-	return !batch->is_trial && baleen_book_goes_on(&deploy->state, err) ?
-		       run_batch(deploy, batch, error ? error : &ignored) :
-		       err;
+	if (!batch->is_trial && baleen_book_goes_on(&deploy->state, err))
+		err = run_batch(deploy, batch, error ? error : &ignored);
+	baleen_batch_note_refused(batch, &deploy->state, batch->rule);
+	return err;
 }

@@ -68,6 +68,11 @@ static int check_version(const struct baleen_rule_store *book, bool *is_finished
 		return baleen_fail(error, EPROTO,
 				   "%s/" BALEEN_BOOK_DB ": made by a newer release of Baleen",
 				   book->path);
+	if (version && version < BALEEN_BOOK_SCHEMA)
+		return baleen_fail(error, EPROTO,
+				   "%s/" BALEEN_BOOK_DB
+				   ": made by a build of before the first release: move it away",
+				   book->path);
 	return version || !has(book, MADE) ? 0 : baleen_sql_damaged(book, "it is empty", error);
 }
 

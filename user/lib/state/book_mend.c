@@ -74,6 +74,7 @@ static int salvage(const char *path, const char *beside, u64 *n_entries, struct 
 		baleen_salvage(&from, to.book, "scope");
 		baleen_salvage(&from, to.book, "ended");
 		baleen_salvage(&from, to.book, "change");
+		baleen_salvage(&from, to.book, "refusal");
 		baleen_salvage(&from, to.book, "single");
 		baleen_sql_close(&from);
 	}

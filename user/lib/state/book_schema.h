@@ -8,7 +8,7 @@
 #ifndef BALEEN_BOOK_SCHEMA_H
 #define BALEEN_BOOK_SCHEMA_H
 
-#define BALEEN_BOOK_SCHEMA 1
+#define BALEEN_BOOK_SCHEMA 2
 
 /* A single entry is found by its address: `first` is 4 and the IPv4 address, 6 and
  * the IPv6 address, or which fields a key has and these as text; `last` is the same of the
@@ -20,7 +20,7 @@
  *
  * `until_boot` is 1 of what was added by hand to a rule that ends with the boot: the first
  * writer of another boot removes it. `ended` counts, by device, entries whose time has come.
- * `change` is the journal (journal.h).
+ * `change` and `refusal` are the journal (journal.h).
  */
 #define BALEEN_BOOK_TABLES                                                            \
 	"CREATE TABLE meta ("                                                         \
@@ -61,9 +61,18 @@
 	"	expires_ms INTEGER NOT NULL,"                                               \
 	"	n INTEGER NOT NULL,"                                                        \
 	"	by TEXT NOT NULL);"                                                         \
+	"CREATE TABLE refusal ("                                                      \
+	"	id INTEGER PRIMARY KEY,"                                                    \
+	"	at_ms INTEGER NOT NULL,"                                                    \
+	"	scope TEXT NOT NULL,"                                                       \
+	"	first BLOB NOT NULL,"                                                       \
+	"	last BLOB NOT NULL,"                                                        \
+	"	origin TEXT NOT NULL,"                                                      \
+	"	reason TEXT NOT NULL,"                                                      \
+	"	by TEXT NOT NULL);"                                                         \
 	"CREATE TABLE ended ("                                                        \
 	"	device TEXT PRIMARY KEY,"                                                   \
 	"	n INTEGER NOT NULL) WITHOUT ROWID;"                                         \
-	"PRAGMA user_version = 1;"
+	"PRAGMA user_version = 2;"
 
 #endif /* BALEEN_BOOK_SCHEMA_H */

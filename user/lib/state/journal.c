@@ -21,10 +21,9 @@
 const char *baleen_journal_text(enum baleen_journal_what what)
 {
 	static const char *const text[] = {
-		[BALEEN_JOURNAL_PUT] = "added",
-		[BALEEN_JOURNAL_RENEW] = "renewed",
-		[BALEEN_JOURNAL_TAKE] = "deleted",
-		[BALEEN_JOURNAL_EXPIRE] = "ended",
+		[BALEEN_JOURNAL_PUT] = "added",	     [BALEEN_JOURNAL_RENEW] = "renewed",
+		[BALEEN_JOURNAL_TAKE] = "deleted",   [BALEEN_JOURNAL_EXPIRE] = "ended",
+		[BALEEN_JOURNAL_REFUSE] = "refused",
 	};
 
 	return what < BALEEN_N_JOURNAL ? text[what] : "?";
@@ -136,6 +135,37 @@ int baleen_journal_note(const struct baleen_rule_store *state, enum baleen_journ
 	return insert(state, what, scope, entry, 0, error);
 }
 
+int baleen_journal_refuse(const struct baleen_rule_store *state, const char *scope,
+			  const struct baleen_rule_entry *entry, const char *why, u64 *n_noted,
+			  struct baleen_error *error)
+{
+	static const char note[] =
+		"INSERT INTO refusal (at_ms, scope, first, last, origin, reason, by)"
+		" SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7 WHERE NOT EXISTS (SELECT 1 FROM refusal WHERE"
+		" at_ms > ?8 AND at_ms <= ?1 AND scope = ?2 AND first = ?3 AND last = ?4"
+		" AND origin = ?5 AND reason = ?6)";
+	static const char forget[] = "DELETE FROM refusal WHERE id <="
+				     " (SELECT max(id) FROM refusal) - ?";
+	u64 now_ms = baleen_clock_ns(CLOCK_REALTIME) / 1000000;
+	struct baleen_entry_bytes key;
+	int err;
+
+	baleen_entry_bytes_of(&entry->key, &key);
+	err = baleen_sql_do(state->book, note, NULL, error,
+			    BALEEN_SQL_VALUES(baleen_sql_number(now_ms), baleen_sql_text(scope),
+					      baleen_sql_blob(key.first, key.n_first),
+					      baleen_sql_blob(key.last, key.n_last),
+					      baleen_sql_text(entry->origin), baleen_sql_text(why),
+					      baleen_sql_text(find_who()),
+					      baleen_sql_number(now_ms - BALEEN_JOURNAL_REPEAT_S *
+										 1000ull)));
+	if (err || !sqlite3_changes(state->book->db))
+		return err;
+	++*n_noted;
+	return baleen_sql_do(state->book, forget, NULL, error,
+			     BALEEN_SQL_VALUES(baleen_sql_number(BALEEN_JOURNAL_REFUSED)));
+}
+
 int baleen_journal_remove(const struct baleen_rule_store *state, enum baleen_journal_what what,
 			  const char *select, const char *delete, struct baleen_error *error,
 			  const struct baleen_sql_value *value, size_t n_values)
@@ -234,12 +264,15 @@ int baleen_journal_each(const struct baleen_rule_store *state, u64 since_ms,
 			void *data, struct baleen_error *error)
 {
 	static const char sql[] =
-		"SELECT change.id, at_ms, what, ifnull(scope.name, ''), first, last, is_exception,"
-		" origin, reason, expires_ms, n, by FROM change"
-		" LEFT JOIN scope ON scope.id = change.scope WHERE at_ms >= ? ORDER BY change.id";
+		"SELECT * FROM (SELECT change.id AS id, at_ms, what, ifnull(scope.name, ''), first, last,"
+		" is_exception, origin, reason, expires_ms, n, by FROM change"
+		" LEFT JOIN scope ON scope.id = change.scope WHERE at_ms >= ?1"
+		" UNION ALL SELECT id, at_ms, 4, scope, first, last, 0, origin, reason, 0, 0, by"
+		" FROM refusal WHERE at_ms >= ?1) ORDER BY at_ms, what = 4, id";
 	u64 oldest_ms =
 		baleen_clock_ns(CLOCK_REALTIME) / 1000000 - BALEEN_JOURNAL_DAYS * 86400000ull;
 	struct baleen_journal_record record;
+	_Static_assert(BALEEN_JOURNAL_REFUSE == 4, "as the statement says");
 	/* A later writer forgets older ones. */
 	struct baleen_sql_rows rows =
 		baleen_sql_ask(state->book, sql, error,

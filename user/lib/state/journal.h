@@ -4,8 +4,9 @@
  *
  * It is written in the transaction that changes the entries, so it has what is so, and nothing
  * else. It is bounded: BALEEN_JOURNAL_MAX changes, of which one origin has a fifth at the most,
- * and BALEEN_JOURNAL_DAYS. Of a transaction that changes very many, and of one that replaces all
- * entries of an origin, one record has the numbers.
+ * and BALEEN_JOURNAL_DAYS. What was refused is in a ring of its own, of BALEEN_JOURNAL_REFUSED, so
+ * that it makes nothing else forgotten. Of a transaction that changes very many, and of one that
+ * replaces all entries of an origin, one record has the numbers.
  */
 #ifndef BALEEN_JOURNAL_H
 #define BALEEN_JOURNAL_H
@@ -16,6 +17,10 @@
 
 #define BALEEN_JOURNAL_MAX 100000
 #define BALEEN_JOURNAL_DAYS 30
+#define BALEEN_JOURNAL_REFUSED 1000
+
+/* The same once more within this time is not noted again. */
+#define BALEEN_JOURNAL_REPEAT_S 3600
 
 /* Changes of one transaction that have a record each. */
 #define BALEEN_JOURNAL_EACH 1000
@@ -29,6 +34,7 @@
  * @BALEEN_JOURNAL_RENEW: it got another reason or end
  * @BALEEN_JOURNAL_TAKE: it was taken back
  * @BALEEN_JOURNAL_EXPIRE: its time had come
+ * @BALEEN_JOURNAL_REFUSE: it was to come, and must not: its reason says why
  * @BALEEN_N_JOURNAL: how many there are
  */
 enum baleen_journal_what {
@@ -36,6 +42,7 @@ enum baleen_journal_what {
 	BALEEN_JOURNAL_RENEW,
 	BALEEN_JOURNAL_TAKE,
 	BALEEN_JOURNAL_EXPIRE,
+	BALEEN_JOURNAL_REFUSE,
 	BALEEN_N_JOURNAL,
 };
 
@@ -43,13 +50,13 @@ enum baleen_journal_what {
  * baleen_journal_text() - in words
  * @what: what became of an entry
  *
- * Return: a constant string: "added", "renewed", "deleted", "ended".
+ * Return: a constant string: "added", "renewed", "deleted", "ended", "refused".
  */
 const char *baleen_journal_text(enum baleen_journal_what what);
 
 /**
  * struct baleen_journal_record - one record
- * @id: its number; those of a transaction follow each other
+ * @id: its number; those of a transaction follow each other; of what was refused another one
  * @at_ms: when, since the epoch
  * @scope: DEV:RULE
  * @what: what became of @entry, where @n is 0
@@ -97,6 +104,21 @@ void baleen_journal_many(const struct baleen_rule_store *state);
 int baleen_journal_note(const struct baleen_rule_store *state, enum baleen_journal_what what,
 			const char *scope, const struct baleen_rule_entry *entry, u64 n,
 			struct baleen_error *error);
+
+/**
+ * baleen_journal_refuse() - note that an entry was refused
+ * @state: with a transaction of the book
+ * @scope: name of the scope that it was for
+ * @entry: its key and origin
+ * @why: why
+ * @n_noted: counted up, unless the same was noted a moment ago
+ * @error: filled in on failure
+ *
+ * Return: 0 or a negative errno.
+ */
+int baleen_journal_refuse(const struct baleen_rule_store *state, const char *scope,
+			  const struct baleen_rule_entry *entry, const char *why, u64 *n_noted,
+			  struct baleen_error *error);
 
 /* Two statements about the entries of a condition: who they are, and their end. */
 #define BALEEN_JOURNAL_ENTRIES(CONDITION)                                                           \
