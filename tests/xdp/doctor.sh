@@ -26,7 +26,7 @@ baleen()
 
 try_refused()
 {
-	check_status "no device" 2 baleen doctor
+	check_status "no device, and none has a filter" 1 baleen doctor
 	check_status "two devices" 2 baleen doctor veth-b lo
 	check_status "an option there is not" 2 baleen doctor --fix veth-b
 	refuses "no such device" "veth-x: no such device" baleen doctor veth-x
@@ -54,7 +54,7 @@ try_sound()
 	check "again" look
 	is "again the same" "$(jq -c 'map(.check)' findings)" "$order"
 	is "each has all fields" "$(jq -c 'map(keys) | unique' findings)" \
-		'[["check","command","level","text"]]'
+		'[["check","command","device","level","text"]]'
 	is "veth has native XDP" "$(text mode)" "'veth' has native XDP"
 	check "attach" baleen attach veth-b --drop listed
 	check "a sound filter" baleen doctor veth-b

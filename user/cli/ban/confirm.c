@@ -10,6 +10,7 @@
 
 #include "cli/ban/apply.h"
 #include "cli/common/options.h"
+#include "cli/open/devices.h"
 #include "deploy/confirm.h"
 #include "xdp/pins.h"
 
@@ -128,24 +129,54 @@ void release_waiter(struct waiter *waiter, bool is_needed)
 
 /* --- the command ---------------------------------------------------------------- */
 
-static int confirm(const char *device, bool json)
+/* @all: the names of those that were confirmed, added to; NULL for words */
+static int confirm(const char *device, json_t *all)
 {
 	struct baleen_error error;
 
 	if (baleen_device_privileges(&error) || baleen_confirm_end(device, &error))
 		return complain("%s", error.text);
-	if (json)
-		return print_json(json_pack("{s:o}", "confirmed", json_text(device)));
-	say("%s: confirmed\n", device);
-	return finish_output(EXIT_DONE);
+	if (all)
+		json_array_append_new(all, json_text(device));
+	else
+		say("%s: confirmed\n", device);
+	return 0;
+}
+
+static int confirm_each(json_t *all)
+{
+	struct devices devices = { 0 };
+	int err = devices_with_states(&devices), result = EXIT_DONE;
+	size_t n = 0;
+
+	for (size_t i = 0; i < devices.n && !err; i++) {
+		if (!baleen_confirm_deadline(devices.name[i]))
+			continue;
+		n++;
+		if (confirm(devices.name[i], all))
+			result = EXIT_FAILED;
+	}
+	devices_free(&devices);
+	if (!err && !n)
+		err = complain("no device waits to be confirmed");
+	return err ? err : result;
 }
 
 static int run(int argc, char **argv)
 {
 	bool json = false;
 	int err = options_parse(&confirm_command, &json, &argc, &argv);
+	json_t *all;
 
-	return err ? err : confirm(*argv, json);
+	if (err)
+		return err;
+	all = json ? json_array() : NULL;
+	err = argc ? confirm(*argv, all) : confirm_each(all);
+	if (json && !err)
+		return print_json(argc ? json_pack("{s:O}", "confirmed", json_array_get(all, 0)) :
+					 json_pack("{s:O}", "confirmed", all));
+	json_decref(all);
+	return err ? err : finish_output(EXIT_DONE);
 }
 
 static const struct option_spec options[] = {
@@ -155,11 +186,12 @@ static const struct option_spec options[] = {
 
 const struct command confirm_command = {
 	.name = "confirm",
-	.synopsis = "[-j] DEV",
+	.synopsis = "[-j] [DEV]",
 	.help = "Says that what 'baleen apply --confirm' has put on a device shall stay. Without it the\n"
 		"previous rules, feeds and policy come back when the time is over, also when the command,\n"
-		"its terminal or the machine is gone by then.\n",
+		"its terminal or the machine is gone by then. Without DEV it says so of all devices that wait\n"
+		"for it.\n",
 	.options = options,
-	.asks = { 1, 1, "one device is asked for" },
+	.asks = { 0, 1, "one device at most is asked for" },
 	.run = run,
 };

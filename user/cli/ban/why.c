@@ -8,6 +8,7 @@
 #include "cli/ban/why.h"
 #include "cli/ban/why_source.h"
 #include "cli/common/options.h"
+#include "cli/open/devices.h"
 #include "key/key_text.h"
 #include "net/device.h"
 #include "util/protocol.h"
@@ -135,13 +136,19 @@ static int parse_addresses(struct why *why, const char *address)
 static int parse(struct why *why, int argc, char **argv)
 {
 	int err = options_parse(&why_command, why, &argc, &argv);
+	struct baleen_key ignored;
+	const char *reason;
+	bool has_device;
 
 	if (err)
 		return err;
-	why->device = *argv;
-	why->address = argv + 1;
-	why->n_addresses = argc - 1;
-	why->is_egress = baleen_device_is_egress(why->device);
+	has_device = baleen_address_parse(*argv, &ignored, &reason);
+	if (has_device && argc < 2)
+		return complain_usage(&why_command, "%s: an address is asked for", *argv);
+	why->device = has_device ? *argv : NULL;
+	why->address = argv + has_device;
+	why->n_addresses = argc - has_device;
+	why->is_egress = has_device && baleen_device_is_egress(why->device);
 	if (why->is_egress ? why->dst : why->src)
 		return complain_usage(&why_command, "--%s: ADDR is the %s of what %s",
 				      why->is_egress ? "dst" : "src",
@@ -176,10 +183,9 @@ static int explain_one(struct why *why, const char *address, struct baleen_expla
 	return why_differs(xdp, explanation) ? EXIT_FAILED : EXIT_DONE;
 }
 
-static int explain_all(struct why *why, struct baleen_explainer *explainer)
+static int explain_all(struct why *why, struct baleen_explainer *explainer, json_t *all)
 {
 	struct baleen_explanation *explanation = malloc(sizeof(*explanation));
-	json_t *all = why->json ? json_array() : NULL;
 	struct why_source source = { .fd = -1 };
 	int result = EXIT_DONE;
 
@@ -191,10 +197,10 @@ static int explain_all(struct why *why, struct baleen_explainer *explainer)
 			result = EXIT_FAILED;
 	why_source_close(&source);
 	free(explanation);
-	return finish_collected(all, result);
+	return result;
 }
 
-static int explain(struct why *why, const struct baleen_xdp *xdp)
+static int explain(struct why *why, const struct baleen_xdp *xdp, json_t *all)
 {
 	struct baleen_explainer explainer;
 	struct baleen_error error;
@@ -202,9 +208,47 @@ static int explain(struct why *why, const struct baleen_xdp *xdp)
 
 	if (baleen_explainer_open(&explainer, xdp, &error))
 		return complain("%s", error.text);
-	result = explain_all(why, &explainer);
+	result = explain_all(why, &explainer, all);
 	baleen_explainer_close(&explainer);
 	return result;
+}
+
+static int on_device(struct why *why, json_t *all)
+{
+	struct baleen_error error;
+	struct baleen_xdp xdp;
+	int err;
+
+	if (baleen_device_privileges(&error) || baleen_xdp_open(&xdp, why->device, false, &error))
+		return complain("%s", error.text);
+	if (xdp.attach_status != BALEEN_ATTACH_STATUS_ATTACHED)
+		err = complain("%s: the filter is not in force here (%s)", why->device,
+			       baleen_attach_status_text(xdp.attach_status));
+	else
+		err = explain(why, &xdp, all);
+	baleen_xdp_close(&xdp);
+	return err;
+}
+
+/* A source is of what comes in. */
+static int on_each(struct why *why, json_t *all)
+{
+	struct devices devices = { 0 };
+	int err = devices_with_filters(&devices), result = EXIT_DONE;
+	size_t n = 0;
+
+	for (size_t i = 0; i < devices.n && !err; i++) {
+		if (baleen_device_is_egress(devices.name[i]))
+			continue;
+		n++;
+		why->device = devices.name[i];
+		if (on_device(why, all))
+			result = EXIT_FAILED;
+	}
+	devices_free(&devices);
+	if (!err && !n)
+		err = complain("no device here has a filter of what comes in");
+	return err ? err : result;
 }
 
 static int run(int argc, char **argv)
@@ -212,21 +256,16 @@ static int run(int argc, char **argv)
 	struct why why = { .question = { .fields = { .proto = BALEEN_PROTO_TCP,
 						     .sport = ANY_CLIENT_PORT },
 					 .vlan = BALEEN_VLAN_NONE } };
-	struct baleen_error error;
-	struct baleen_xdp xdp;
 	int err = parse(&why, argc, argv);
+	json_t *all;
 
 	if (err)
 		return err;
-	if (baleen_device_privileges(&error) || baleen_xdp_open(&xdp, why.device, false, &error))
-		return complain("%s", error.text);
-	if (xdp.attach_status != BALEEN_ATTACH_STATUS_ATTACHED) {
-		err = complain("%s: the filter is not in force here (%s)", why.device,
-			       baleen_attach_status_text(xdp.attach_status));
-	} else {
-		err = explain(&why, &xdp);
-	}
-	baleen_xdp_close(&xdp);
+	all = why.json ? json_array() : NULL;
+	err = why.device ? on_device(&why, all) : on_each(&why, all);
+	if (!all || json_array_size(all))
+		return finish_collected(all, err);
+	json_decref(all);
 	return err;
 }
 
@@ -255,13 +294,14 @@ static const struct option_spec options[] = {
 
 const struct command why_command = {
 	.name = "why",
-	.synopsis = "DEV ADDR... [--proto P] [--dport N] [OPTION...]",
+	.synopsis = "[DEV] ADDR... [--proto P] [--dport N] [OPTION...]",
 	.help = "Says what becomes of a packet from ADDR, by asking the program itself, and because of\n"
 		"which rule and entry: the prefix, file and line or origin, reason, since when and\n"
 		"until when; of what passes, because of which rule, qualifier, default or dry run.\n"
-		"Nothing is counted. Where packets and entries disagree, it says so.\n"
+		"Nothing is counted. Where packets and entries disagree, it says so. Without DEV it is of\n"
+		"every device with a filter of what comes in.\n"
 		"Exit: 0 answered; 1 also when they disagree.\n",
 	.options = options,
-	.asks = { 2, INT_MAX, "DEV and an address are asked for" },
+	.asks = { 1, INT_MAX, "an address is asked for, and DEV may be given" },
 	.run = run,
 };

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* baleen doctor: what is wrong with a device, and what mends it. */
 
+#include <string.h>
+
 #include "cli/common/options.h"
+#include "cli/open/devices.h"
 #include "report/checkup.h"
 
 static void print(const struct baleen_finding *finding)
@@ -11,10 +14,11 @@ static void print(const struct baleen_finding *finding)
 		say("%-7s  %-12s  # %s\n", "", "", finding->command);
 }
 
-static json_t *describe(const struct baleen_finding *finding)
+static json_t *describe(const char *device, const struct baleen_finding *finding)
 {
 	json_t *json = json_object();
 
+	json_object_set_new(json, "device", json_text(device));
 	json_object_set_new(json, "check", json_string(finding->check));
 	json_object_set_new(json, "level", json_string(baleen_level_text(finding->level)));
 	json_object_set_new(json, "text", json_text(finding->text));
@@ -23,58 +27,95 @@ static json_t *describe(const struct baleen_finding *finding)
 	return json;
 }
 
-static int show(const struct baleen_checkup *checkup, bool json)
+static int check(const char *device, json_t *all)
 {
-	json_t *all = json ? json_array() : NULL;
+	struct baleen_checkup checkup;
+	struct baleen_error error;
 	int result = EXIT_DONE;
 
-	for (u32 i = 0; i < checkup->n; i++) {
-		const struct baleen_finding *finding = &checkup->finding[i];
+	if (baleen_checkup_run(device, &checkup, &error))
+		return complain("%s", error.text);
+	for (u32 i = 0; i < checkup.n; i++) {
+		const struct baleen_finding *finding = &checkup.finding[i];
 
 		if (finding->level == BALEEN_LEVEL_PROBLEM)
 			result = EXIT_FAILED;
 		if (all)
-			json_array_append_new(all, describe(finding));
+			json_array_append_new(all, describe(device, finding));
 		else
 			print(finding);
 	}
-	return finish_collected(all, result);
+	return result;
+}
+
+static int check_each(json_t *all)
+{
+	char last[BALEEN_POINT_BYTES] = "";
+	struct devices devices = { 0 };
+	int err = devices_with_filters(&devices), result = EXIT_DONE;
+
+	if (!err)
+		err = devices_with_states(&devices);
+	if (!err && !devices.n)
+		err = complain(
+			"no device here has a filter or a configuration: 'baleen doctor DEV' "
+			"looks at one that is to get one");
+	for (size_t i = 0; i < devices.n && !err; i++) {
+		char device[BALEEN_POINT_BYTES];
+
+		baleen_device_base(devices.name[i], device);
+		/* A device has two directions beside each other. */
+		if (!strcmp(device, last))
+			continue;
+		if (!all && *last)
+			putchar('\n');
+		if (!all)
+			say("%s:\n", device);
+		strcpy(last, device);
+		if (check(device, all))
+			result = EXIT_FAILED;
+	}
+	devices_free(&devices);
+	return err ? err : result;
 }
 
 static int run(int argc, char **argv)
 {
-	struct baleen_checkup checkup;
-	struct baleen_error error;
 	bool json = false;
 	int err = options_parse(&doctor_command, &json, &argc, &argv);
+	json_t *all;
 
 	if (err)
 		return err;
-	if (baleen_checkup_run(*argv, &checkup, &error))
-		return complain("%s", error.text);
-	return show(&checkup, json);
+	all = json ? json_array() : NULL;
+	err = argc ? check(*argv, all) : check_each(all);
+	if (!all || json_array_size(all))
+		return finish_collected(all, err);
+	json_decref(all);
+	return err;
 }
 
 static const struct option_spec options[] = {
 	{ "json", 'j', NULL, option_flag,
-	  .help = "an array of check, level, text and command, in a fixed order" },
+	  .help = "an array of device, check, level, text and command, in a fixed order" },
 	{ 0 },
 };
 
 const struct command doctor_command = {
 	.name = "doctor",
-	.synopsis = "[-j] DEV",
+	.synopsis = "[-j] [DEV]",
 	.help = "Looks at a device, with or without a filter, and at its host: native XDP or why not,\n"
 		"MTU, offloads, queues, VLAN tags, devices above and below, other programs, releases of\n"
 		"kernel, libraries and compiler, privileges, state, disk, clock, fleet. Prints a line for\n"
 		"each, behind '#' the command that mends what can be mended. Changes nothing: a program is\n"
-		"loaded to see that it can be, and attached to nothing.\n\n"
+		"loaded to see that it can be, and attached to nothing. Without DEV it looks at each that\n"
+		"has a filter or a configuration.\n\n"
 		"  ok               as it should be\n"
 		"  note             costs speed, or surprises\n"
 		"  problem          packets are not filtered as asked, or several times slower than they\n"
 		"                   could be\n\n"
 		"Exit: 1 when there is a problem.\n",
 	.options = options,
-	.asks = { 1, 1, "one device is asked for" },
+	.asks = { 0, 1, "one device at most is asked for" },
 	.run = run,
 };
