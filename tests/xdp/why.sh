@@ -24,7 +24,7 @@ now_ms() { date +%s%3N; }
 cat >"$TMP/answers.jq" <<'JQ'
 def entry:
 	if .feed then "\(.entry)@\(.feed | ltrimstr($dir)):\(.line)"
-	else "\(.entry)=\(.origin)/\(.reason)/\(
+	else "\((.stands_for // .entry) | sub("/128$"; ""))=\(.origin)/\(.reason)/\(
 		if .expires_ms then .expires_ms - .added_ms else 0 end)" end;
 def withheld:
 	if . == null then "" elif .role == "never" then "never:\(.what)"

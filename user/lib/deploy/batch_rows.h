@@ -61,6 +61,9 @@ int baleen_batch_leftovers(const struct baleen_batch *batch, const struct baleen
 			   int (*remove)(const struct baleen_rule_entry *entry, void *data),
 			   void *data, struct baleen_error *error);
 
+/* So many refusals of a batch are noted. */
+#define BALEEN_BATCH_NOTED 100
+
 /**
  * baleen_batch_note_refused() - note in the journal what was refused
  * @batch: its results are filled in
@@ -69,7 +72,6 @@ int baleen_batch_leftovers(const struct baleen_batch *batch, const struct baleen
  *
  * The first BALEEN_BATCH_NOTED of them. They are told already: what cannot be written is left out.
  */
-#define BALEEN_BATCH_NOTED 100
 void baleen_batch_note_refused(const struct baleen_batch *batch,
 			       const struct baleen_rule_store *book, const char *rule);
 
