@@ -134,6 +134,52 @@ is "ports past the first buffer are hidden" \
        1  53               drop  ports
        2  -                drop  ports  (no ports or protocol to be had)"
 
+# --- without Ethernet ---
+
+# Raw IP, and what tcpdump -i any makes: the packet as it is, of a VLAN, none at all, cut in its header.
+as_they_are="drop bad, drop bad, pass unmatched, pass not_ip, pass short"
+for type in 12 14 101; do
+	pcap_begin raw.pcap le $MICROSECONDS $type
+	pcap_frame raw.pcap "$(ip4 1 17 $UDP)"
+	pcap_frame raw.pcap "$(ip6 2 6 $TCP)"
+	pcap_frame raw.pcap "$(ip4 3 6 $TCP)" 1500
+	pcap_frame raw.pcap "00$(zeros 20)"
+	pcap_frame raw.pcap ""
+	is "link type $type" "$(verdicts bad.txt raw.pcap)" "${as_they_are/short/not_ip}"
+done
+pcap_begin raw.pcap le $MICROSECONDS 228
+pcap_frame raw.pcap "$(ip4 1 17 $UDP)"
+is "raw IPv4" "$(verdicts bad.txt raw.pcap)" "drop bad"
+pcap_begin raw.pcap be $NANOSECONDS 229
+pcap_frame raw.pcap "$(ip6 2 6 $TCP)"
+is "raw IPv6" "$(verdicts bad.txt raw.pcap)" "drop bad"
+# Packet type, ARPHRD_ETHER, length of the address, the address, protocol.
+SLL=0000000100060011223344550000
+pcap_begin cooked.pcap le $MICROSECONDS 113
+pcap_frame cooked.pcap "${SLL}0800$(ip4 1 17 $UDP)"
+pcap_frame cooked.pcap "${SLL}8100006486dd$(ip6 2 6 $TCP)"
+pcap_frame cooked.pcap "${SLL}0800$(ip4 3 6 $TCP)" 1516
+pcap_frame cooked.pcap "${SLL}0806$(zeros 28)"
+pcap_frame cooked.pcap "${SLL}08"
+is "Linux cooked" "$(verdicts bad.txt cooked.pcap)" "$as_they_are"
+# Protocol, nothing, number of the device, ARPHRD_ETHER, packet type, length, address.
+SLL2=000000000002000100060011223344550000
+pcap_begin cooked2.pcap le $MICROSECONDS 276
+pcap_frame cooked2.pcap "0800$SLL2$(ip4 1 17 $UDP)"
+pcap_frame cooked2.pcap "86dd$SLL2$(ip6 2 6 $TCP)"
+pcap_frame cooked2.pcap "0800$SLL2$(ip4 3 6 $TCP)" 1520
+pcap_frame cooked2.pcap "0806$SLL2$(zeros 28)"
+pcap_frame cooked2.pcap "0800${SLL2%??}"
+is "Linux cooked, version 2" "$(verdicts bad.txt cooked2.pcap)" "$as_they_are"
+is "snapped is what was" "$(replay -j bad.txt cooked2.pcap | jq -c 'map(.snapped // false)')" \
+	"[false,false,true,false,false]"
+ng_begin mixed.pcapng
+ng_interface mixed.pcapng 1 0
+ng_interface mixed.pcapng 113 0
+ng_frame mixed.pcapng 0 "${MACS}0800$(ip4 1 17 $UDP)"
+ng_frame mixed.pcapng 1 "${SLL}86dd$(ip6 2 6 $TCP)"
+is "interfaces of several in one file" "$(verdicts bad.txt mixed.pcapng)" "drop bad, drop bad"
+
 # --- refused ---
 
 expect "no capture" 2 "" "baleen: replay: the capture comes last: none is given (see 'baleen \
@@ -151,27 +197,24 @@ printf 'x' >x
 refuses "a byte" "x: is no capture: neither pcap nor pcapng" replay bad.txt x
 while read -r type name; do
 	pcap_begin other.pcap be $NANOSECONDS "$type"
-	refuses "link type $type" "other.pcap: its link type is $type, $name: not Ethernet" \
+	refuses "link type $type" \
+		"other.pcap: its link type is $type, $name: not Ethernet, raw IP or Linux cooked" \
 		replay bad.txt other.pcap
 done <<EOF
 0 BSD loopback
-12 raw IP
-101 raw IP
 105 802.11
-113 Linux cooked v1
 127 802.11 with radiotap header
-276 Linux cooked v2
 150 private use
 4711 unknown to Baleen
 EOF
 ng_begin other.pcapng
 ng_interface other.pcapng 1 0
-ng_interface other.pcapng 113 0
+ng_interface other.pcapng 105 0
 ng_frame other.pcapng 0 "${MACS}0800$(ip4 1 17 $UDP)"
 ng_frame other.pcapng 1 "$(zeros 16)"
 expect "an interface of another link type, when it has a frame" 1 \
 	"       1  198.51.100.1     drop  bad" \
-	"baleen: other.pcapng: frame 2: its link type is 113, Linux cooked v1: not Ethernet" \
+	"baleen: other.pcapng: frame 2: its link type is 105, 802.11: not Ethernet, raw IP or Linux cooked" \
 	replay bad.txt other.pcapng
 
 # --- cut off and damaged ---

@@ -25,7 +25,7 @@ FIELDS="frame.number frame.encap_type frame.cap_len frame.protocols ip.version i
 	udp.dstport dccp.srcport dccp.dstport sctp.srcport sctp.dstport"
 
 # decode CAPTURE: what tshark makes of it, without reassembly, as far as its frames
-# are Ethernet's; ends with 1 when not all of it is, or can be read
+# are of a link type that replay reads; ends with 1 when not all of it is, or can be read
 decode()
 {
 	local arguments=() field status
@@ -37,8 +37,14 @@ decode()
 		-o tcp.desegment_tcp_streams:FALSE -T fields -E occurrence=a -E separator='|' \
 		"${arguments[@]}" >"$TMP/fields" 2>"$TMP/tshark.err"
 	status=$?
-	awk -F '|' '$2 != 1 { exit 1 } { print }' "$TMP/fields" >"$TMP/ethernet" &&
-		[ $status -eq 0 ]
+	# Ethernet; raw IP and both cooked ones as if they had such a header in place of theirs.
+	awk -F '|' -v OFS='|' '
+		BEGIN { before[1] = 14; before[7] = 0; before[25] = 16; before[210] = 20 }
+		!($2 in before) { exit 1 }
+		{ $3 += 14 - before[$2] }
+		$2 == 7 { sub(/^raw/, "eth:ethertype", $4) }
+		$2 == 25 || $2 == 210 { sub(/^sll/, "eth", $4) }
+		{ print }' "$TMP/fields" >"$TMP/ethernet" && [ $status -eq 0 ]
 }
 
 # ask CAPTURE SPEC: what replay says: frame, key, why there is none, verdict

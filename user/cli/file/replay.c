@@ -414,7 +414,8 @@ const struct command replay_command = {
 		"verdict, and the rule that decided or why none did. The verdicts are those of the\n"
 		"XDP program itself, run by the kernel over counters of its own; nothing is attached\n"
 		"and no device is needed. An IMAGE without an option is dropped.\n"
-		"TRACE is a pcap or pcapng file of Ethernet frames; - is standard input.\n",
+		"TRACE is a pcap or pcapng file of Ethernet frames, raw IP or Linux cooked packets;\n"
+		"- is standard input.\n",
 	.options = options,
 	.word = parse_word,
 	.run = run,

@@ -27,7 +27,22 @@
 #define NG_SIMPLE_BYTES 4
 #define NG_PACKET_BYTES 20
 
+/* LINKTYPE_ values that are read, and what stands before the packet. */
 #define LINK_ETHERNET 1
+#define LINK_RAW_BSD 12
+#define LINK_RAW_OPENBSD 14
+#define LINK_RAW 101
+#define LINK_COOKED 113
+#define LINK_RAW_IP4 228
+#define LINK_RAW_IP6 229
+#define LINK_COOKED2 276
+#define COOKED_BYTES 16
+#define COOKED_PROTOCOL 14
+#define COOKED2_BYTES 20
+#define COOKED2_PROTOCOL 0
+
+/* Programs see Ethernet: such a header is put in front of what has none. */
+#define ETHERNET_BYTES 14
 
 /* https://www.tcpdump.org/linktypes.html: those that general tools capture. */
 static const char *link_type_name(u32 type)
@@ -132,31 +147,80 @@ static int skip(const struct baleen_trace *trace, u64 n_bytes, struct baleen_err
 
 static int check_link_type(const struct baleen_trace *trace, u32 type, struct baleen_error *error)
 {
-	char what[96];
+	char what[128];
 
-	if (type == LINK_ETHERNET)
-		return 0;
-	snprintf(what, sizeof(what), "its link type is %u, %s: not Ethernet", type,
+	switch (type) {
+	case LINK_ETHERNET:
+	case LINK_RAW_BSD:
+	case LINK_RAW_OPENBSD:
+	case LINK_RAW:
+	case LINK_RAW_IP4:
+	case LINK_RAW_IP6:
+	case LINK_COOKED:
+	case LINK_COOKED2: return 0;
+	}
+	snprintf(what, sizeof(what),
+		 "its link type is %u, %s: not Ethernet, raw IP or Linux cooked", type,
 		 link_type_name(type));
 	return fail(trace, EPROTONOSUPPORT, what, error);
 }
 
-/* The bytes of a frame whose header has been read. */
-static int read_frame(const struct baleen_trace *trace, u32 n_bytes, u32 n_wire_bytes,
-		      struct baleen_traced_frame *frame, struct baleen_error *error)
+/* The first half byte of an IP packet is its version. */
+static void put_type_of_ip(u8 *header, const u8 *packet, u32 n_bytes)
 {
+	u32 version = n_bytes ? *packet >> 4 : 0;
+	u16 type = version == 4 ? 0x0800 : version == 6 ? 0x86dd : 0;
+
+	header[ETHERNET_BYTES - 2] = type >> 8;
+	header[ETHERNET_BYTES - 1] = type & 0xff;
+}
+
+/* @frame: as captured, with ETHERNET_BYTES of room before it. Nothing is left of a cooked header
+ * that was cut.
+ */
+static void make_ethernet(u32 link_type, struct baleen_traced_frame *frame)
+{
+	bool is_cooked = link_type == LINK_COOKED || link_type == LINK_COOKED2;
+	u32 protocol = link_type == LINK_COOKED ? COOKED_PROTOCOL : COOKED2_PROTOCOL;
+	u32 n_before = link_type == LINK_COOKED	 ? COOKED_BYTES :
+		       link_type == LINK_COOKED2 ? COOKED2_BYTES :
+						   0;
+	u8 header[ETHERNET_BYTES] = { 0 };
+
+	if (frame->n_bytes < n_before) {
+		frame->n_bytes = frame->n_wire_bytes = 0;
+		return;
+	}
+	if (is_cooked)
+		memcpy(header + ETHERNET_BYTES - 2, frame->bytes + protocol, 2);
+	else
+		put_type_of_ip(header, frame->bytes, frame->n_bytes);
+	frame->bytes += (int)n_before - ETHERNET_BYTES;
+	memcpy((u8 *)frame->bytes, header, ETHERNET_BYTES);
+	frame->n_bytes += ETHERNET_BYTES - n_before;
+	frame->n_wire_bytes += ETHERNET_BYTES - n_before;
+}
+
+/* The bytes of a frame whose header has been read. */
+static int read_frame(const struct baleen_trace *trace, u32 link_type, u32 n_bytes,
+		      u32 n_wire_bytes, struct baleen_traced_frame *frame,
+		      struct baleen_error *error)
+{
+	u8 *bytes = trace->buffer + ETHERNET_BYTES;
 	int err;
 
-	if (n_bytes > BALEEN_TRACE_FRAME_BYTES)
+	if (n_bytes > BALEEN_TRACE_FRAME_BYTES - ETHERNET_BYTES)
 		return fail_damaged(trace, "the file is damaged: longer than any frame", error);
-	err = read_rest(trace, trace->buffer, n_bytes, error);
+	err = read_rest(trace, bytes, n_bytes, error);
 	if (err)
 		return err;
 	*frame = (struct baleen_traced_frame){
-		.bytes = trace->buffer,
+		.bytes = bytes,
 		.n_bytes = n_bytes,
 		.n_wire_bytes = n_wire_bytes > n_bytes ? n_wire_bytes : n_bytes,
 	};
+	if (link_type != LINK_ETHERNET)
+		make_ethernet(link_type, frame);
 	return 0;
 }
 
@@ -168,8 +232,8 @@ static int next_pcap(const struct baleen_trace *trace, struct baleen_traced_fram
 
 	if (result <= 0)
 		return result;
-	result = read_frame(trace, number(trace, header + 8), number(trace, header + 12), frame,
-			    error);
+	result = read_frame(trace, trace->link_type, number(trace, header + 8),
+			    number(trace, header + 12), frame, error);
 	return result ? result : 1;
 }
 
@@ -247,7 +311,9 @@ static int read_packet(const struct baleen_trace *trace, u32 type, u64 *body_byt
 		return fail_damaged(trace, "the file is damaged: longer than its block", error);
 	*body_bytes -= n_bytes;
 	err = check_interface(trace, id, error);
-	return err ? err : read_frame(trace, n_bytes, number(trace, body + 16), frame, error);
+	return err ? err :
+		     read_frame(trace, trace->interface[id].link_type, n_bytes,
+				number(trace, body + 16), frame, error);
 }
 
 /* A simple packet says only how long it was: it is of the first interface. */
@@ -273,7 +339,8 @@ static int read_simple(const struct baleen_trace *trace, u64 *body_bytes,
 	if (n_bytes > *body_bytes)
 		n_bytes = *body_bytes;
 	*body_bytes -= n_bytes;
-	return read_frame(trace, n_bytes, number(trace, body), frame, error);
+	return read_frame(trace, trace->interface[0].link_type, n_bytes, number(trace, body), frame,
+			  error);
 }
 
 /* One block behind its type and length; 1 when it holds a frame. */
@@ -360,7 +427,8 @@ static int read_start(struct baleen_trace *trace, struct baleen_error *error)
 				   trace->name);
 	err = read_rest(trace, start, sizeof(start) - sizeof(header), error);
 	/* The upper bits tell whether frames end with their FCS. */
-	return err ? err : check_link_type(trace, number(trace, start + 12) & 0xffff, error);
+	trace->link_type = err ? 0 : number(trace, start + 12) & 0xffff;
+	return err ? err : check_link_type(trace, trace->link_type, error);
 }
 
 int baleen_trace_open(struct baleen_trace *trace, const char *path, struct baleen_error *error)
@@ -372,7 +440,7 @@ int baleen_trace_open(struct baleen_trace *trace, const char *path, struct balee
 		strcmp(path, "-") ? baleen_input_stream(path, BALEEN_INPUT_TYPED, error) : stdin;
 	if (!opened.file)
 		return -errno;
-	opened.buffer = malloc(BALEEN_TRACE_FRAME_BYTES);
+	opened.buffer = malloc(ETHERNET_BYTES + BALEEN_TRACE_FRAME_BYTES);
 	result = opened.buffer ? read_start(&opened, error) :
 				 baleen_fail(error, ENOMEM, "%s: out of memory", opened.name);
 	if (!result)

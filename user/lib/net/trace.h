@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Reading a capture file, frame by frame: pcap of either byte order, with
- * micro- or nanoseconds, and pcapng.
+ * micro- or nanoseconds, and pcapng; of Ethernet, of raw IP (LINKTYPE 12, 14, 101, 228, 229) and of
+ * Linux cooked captures (113, 276), as `tcpdump -i any` makes them, whose frames get an Ethernet
+ * header.
  *
  * Not by libpcap, which refuses a pcapng file as soon as two of its interfaces
  * were captured with different snapshot lengths, as merged captures are.
@@ -21,9 +23,9 @@
 
 /**
  * struct baleen_traced_frame - one frame of a capture
- * @bytes: the captured bytes; valid until the next frame is read
+ * @bytes: the captured bytes, from an Ethernet header on; valid until the next frame is read
  * @n_bytes: how much that is; can be 0
- * @n_wire_bytes: length of the frame when it was captured; more than @n_bytes
+ * @n_wire_bytes: length of the frame when it was captured, with such a header; more than @n_bytes
  *                when only its start was kept
  */
 struct baleen_traced_frame {
@@ -43,12 +45,13 @@ struct baleen_traced_interface {
 };
 
 /**
- * struct baleen_trace - a capture file of Ethernet frames
+ * struct baleen_trace - a capture file
  * @file: open
  * @name: name of the file in messages
  * @is_ng: it is pcapng
  * @is_swapped: its numbers have the other byte order
- * @buffer: BALEEN_TRACE_FRAME_BYTES of memory
+ * @link_type: LINKTYPE_ value of pcap
+ * @buffer: memory for a frame, and an Ethernet header before it
  * @interface: those of a pcapng section
  * @n_interfaces: how many
  * @n_frames: frames read so far
@@ -60,6 +63,7 @@ struct baleen_trace {
 	const char *name;
 	bool is_ng;
 	bool is_swapped;
+	u32 link_type;
 	u8 *buffer;
 	struct baleen_traced_interface *interface;
 	u32 n_interfaces;
@@ -75,7 +79,7 @@ struct baleen_trace {
  * @error: filled in on failure
  *
  * Return: 0; -EINVAL when it is no capture or damaged up to its first frame;
- * -EPROTONOSUPPORT when that is not of Ethernet; a negative errno.
+ * -EPROTONOSUPPORT when that is of another link type; a negative errno.
  */
 int baleen_trace_open(struct baleen_trace *trace, const char *path, struct baleen_error *error);
 
