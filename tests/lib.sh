@@ -299,13 +299,19 @@ waiters()
 	done
 }
 
+# One that is killed may just have got another one into its place.
 kill_waiters()
 {
-	local pids
+	local pids n_none=0
 
-	pids=$(waiters)
-	# shellcheck disable=SC2086 # words
-	[ -z "$pids" ] || kill -KILL $pids
+	while [ "$n_none" -lt 3 ]; do
+		pids=$(waiters)
+		n_none=$((n_none + 1))
+		[ -n "$pids" ] || continue
+		n_none=0
+		# shellcheck disable=SC2086 # words
+		kill -KILL $pids 2>/dev/null
+	done
 }
 
 # next_second: the state has the second in which a filter was derived, and is written only when

@@ -73,7 +73,7 @@ veth-b: + rule bad: feed $TMP/one: +1
 veth-b: changed, native
 veth-b: back to what was in 1h, unless 'baleen confirm veth-b'" "" baleen apply --confirm 1h
 	is "is in force" "$(verdicts)" DP
-	is "somebody waits" "$(waiters | wc -l)" 1
+	is "somebody waits, and somebody behind" "$(waiters | wc -l)" 2
 	check "a metric says until when" test "$(baleen metrics veth-b |
 		awk '/^baleen_confirm_deadline_timestamp_seconds/ { printf "%d", $NF }')" -gt \
 		"$(date +%s)"
@@ -162,6 +162,57 @@ try_killed()
 		is "killed at sync $when: the old is in force" "$(verdicts)" PD
 		kill_waiters
 	done
+}
+
+# first, second: who waits, and who stands behind it
+first() { for id in $(waiters); do grep -qxF "$(awk '{ print $4 }' "/proc/$id/stat")" <(waiters) || echo "$id"; done; }
+second() { comm -23 <(waiters | sort) <(first | sort); }
+nobody_waits() { [ -z "$(waiters)" ]; }
+# soon NAME COMMAND...: within ten seconds
+soon()
+{
+	local n
+
+	for ((n = 0; n < 200; n++)); do
+		"${@:2}" && break
+		sleep 0.05
+	done
+	check "$@"
+}
+has_two() { [ "$(waiters | wc -l)" -eq 2 ]; }
+
+# One of the two, whichever, and then the one that has taken its place.
+try_one_killed()
+{
+	local which
+
+	for which in first second; do
+		on_trial 3s one
+		kill -KILL "$("$which")"
+		soon "$which killed: there are two again" has_two
+		kill -KILL "$(first)"
+		check "$which killed: the change is taken back all the same" wait_gone "$RECORD"
+		is "$which killed: the old is in force" "$(verdicts)" PD
+		soon "$which killed: nobody waits any more" nobody_waits
+	done
+	on_trial 1h one
+	kill -TERM "$(first)"
+	check "TERM means at once" wait_gone "$RECORD"
+	is "the old is in force" "$(verdicts)" PD
+	soon "nobody waits any more" nobody_waits
+	on_trial 1h one
+	# shellcheck disable=SC2046 # words
+	kill -INT $(waiters)
+	check "INT to both, too" wait_gone "$RECORD"
+	is "the old is in force" "$(verdicts)" PD
+	on_trial 1h one
+	check "confirmed" baleen confirm veth-b
+	# shellcheck disable=SC2046 # words
+	kill -TERM $(waiters)
+	soon "who waits for nothing goes" nobody_waits
+	is "the new stays" "$(verdicts)" DP
+	rules two
+	check_status "back" 3 baleen apply --force
 }
 
 try_waiter_killed()
@@ -307,6 +358,7 @@ try_confirmed
 try_timer
 try_terminal
 try_killed
+try_one_killed
 try_waiter_killed
 try_taking_back_killed
 try_reboot

@@ -14,7 +14,10 @@
 #include "deploy/confirm.h"
 #include "xdp/pins.h"
 
-/* --- the process that waits ---------------------------------------------------- */
+/* --- the processes that wait ------------------------------------------------------
+ *
+ * One waits, another one stands behind it and takes its place when it is killed.
+ */
 
 /* Attempts to take a change back, a second apart. */
 #define MAX_FAILURES 3600
@@ -22,6 +25,22 @@
 /* It looks this often, should the clock and the deadline disagree. */
 #define MAX_PAUSE_MS 60000
 
+/* The one behind this process, and a pipe that tells it when that ends. */
+static pid_t second = -1;
+static int to_second = -1;
+
+static volatile sig_atomic_t is_asked_back;
+
+static void ask_back(int signal)
+{
+	is_asked_back = true;
+}
+
+static void wake(int signal)
+{
+}
+
+/* A signal ends it. */
 static void pause_ms(u64 ms)
 {
 	const struct timespec time = { .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000 };
@@ -29,17 +48,77 @@ static void pause_ms(u64 ms)
 	clock_nanosleep(CLOCK_BOOTTIME, 0, &time, NULL);
 }
 
+static void handle_signals(bool waits)
+{
+	const struct sigaction back = { .sa_handler = waits ? ask_back : SIG_DFL };
+	const struct sigaction child = { .sa_handler = waits ? wake : SIG_DFL };
+
+	sigaction(SIGTERM, &back, NULL);
+	sigaction(SIGINT, &back, NULL);
+	sigaction(SIGCHLD, &child, NULL);
+}
+
+static void wait_for_end(const char *device);
+
+/* Behind the one that waits. Also who was killed closes the pipe. */
+static void stand_behind(const char *device, int from_first)
+{
+	char byte;
+
+	handle_signals(false);
+	second = to_second = -1;
+	if (read(from_first, &byte, 1) == 1)
+		_exit(0);
+	close(from_first);
+	syslog(LOG_WARNING, "%s: who waited for 'baleen confirm' was killed: another one does",
+	       device);
+	wait_for_end(device);
+	_exit(0);
+}
+
+static void get_second(const char *device)
+{
+	int fds[2];
+
+	if (to_second >= 0)
+		close(to_second);
+	to_second = second = -1;
+	if (pipe2(fds, O_CLOEXEC)) {
+		syslog(LOG_WARNING, "%s: nobody stands behind the process that waits: %m", device);
+		return;
+	}
+	second = fork();
+	if (!second) {
+		close(fds[1]);
+		stand_behind(device, fds[0]);
+	}
+	close(fds[0]);
+	to_second = fds[1];
+	if (second < 0)
+		syslog(LOG_WARNING, "%s: nobody stands behind the process that waits: %m", device);
+}
+
+static void dismiss_second(void)
+{
+	if (to_second >= 0 && write(to_second, "", 1) != 1)
+		syslog(LOG_DEBUG, "who stood behind was killed");
+}
+
 /* Return: 1 when it was taken back, 0 when nothing waits any more; else a message. */
-static int wait_for_end(const char *device)
+static int take_back_in_time(const char *device)
 {
 	struct baleen_error error;
 	u32 n_failures = 0;
 
 	while (n_failures < MAX_FAILURES) {
 		u64 deadline_ms, now_ms;
-		int did =
-			baleen_confirm_check(device, BALEEN_LOCK_TIMEOUT_MS, &deadline_ms, &error);
+		int did;
 
+		if (second > 0 && waitpid(second, NULL, WNOHANG) == second)
+			get_second(device);
+		if (is_asked_back && !baleen_confirm_hasten(device, &error))
+			is_asked_back = false;
+		did = baleen_confirm_check(device, BALEEN_LOCK_TIMEOUT_MS, &deadline_ms, &error);
 		if (did > 0 || (!did && !deadline_ms))
 			return did;
 		now_ms = baleen_now_ms();
@@ -59,16 +138,27 @@ static int wait_for_end(const char *device)
 	return -1;
 }
 
+static void wait_for_end(const char *device)
+{
+	handle_signals(true);
+	if (second < 0)
+		get_second(device);
+	if (take_back_in_time(device) > 0)
+		syslog(LOG_WARNING, "%s: was not confirmed: the previous state is back in force",
+		       device);
+	dismiss_second();
+}
+
 /* Nothing of the terminal, nothing of who started it: neither locks nor pipes. */
 static void let_go(int fd)
 {
-	static const int signals[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM };
 	sigset_t none;
 	int null;
 
 	setsid();
-	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
-		signal(signals[i], i ? SIG_DFL : SIG_IGN);
+	signal(SIGHUP, SIG_IGN);
+	signal(SIGQUIT, SIG_DFL);
+	handle_signals(false);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	if (chdir("/"))
@@ -86,13 +176,14 @@ static void wait_as_child(const char *device, int fd)
 
 	let_go(fd);
 	openlog("baleen", LOG_PID, LOG_DAEMON);
+	get_second(device);
 	/* Also who was killed closes it. */
-	if (read(STDERR_FILENO + 1, &byte, 1) == 1)
+	if (read(STDERR_FILENO + 1, &byte, 1) == 1) {
+		dismiss_second();
 		_exit(0);
+	}
 	close(STDERR_FILENO + 1);
-	if (wait_for_end(device) > 0)
-		syslog(LOG_WARNING, "%s: was not confirmed: the previous state is back in force",
-		       device);
+	wait_for_end(device);
 	_exit(0);
 }
 

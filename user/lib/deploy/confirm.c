@@ -250,7 +250,23 @@ static int end_window(const char *device, struct baleen_error *error)
 	return 0;
 }
 
-int baleen_confirm_end(const char *device, struct baleen_error *error)
+static int hasten_window(const char *device, struct baleen_error *error)
+{
+	struct window window;
+	int err = read_window(device, &window, error);
+
+	if (err)
+		return err == -ENOENT ? 0 : err;
+	if (is_due(device, &window))
+		return 0;
+	window.deadline_ms = boot_ms();
+	return write_window(device, &window, error);
+}
+
+/* @change: behind the lock of the state, where there is one */
+static int change_window(const char *device,
+			 int (*change)(const char *device, struct baleen_error *error),
+			 struct baleen_error *error)
 {
 	struct baleen_rule_store state;
 	int err = baleen_rule_store_open(&state, device, BALEEN_LOCK_TIMEOUT_MS, error);
@@ -258,10 +274,20 @@ int baleen_confirm_end(const char *device, struct baleen_error *error)
 	if (err && err != -ENOENT)
 		return err;
 	if (err)
-		return end_window(device, error);
-	err = end_window(device, error);
+		return change(device, error);
+	err = change(device, error);
 	baleen_rule_store_close(&state);
 	return err;
+}
+
+int baleen_confirm_end(const char *device, struct baleen_error *error)
+{
+	return change_window(device, end_window, error);
+}
+
+int baleen_confirm_hasten(const char *device, struct baleen_error *error)
+{
+	return change_window(device, hasten_window, error);
 }
 
 u64 baleen_confirm_deadline(const char *device)

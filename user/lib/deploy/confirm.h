@@ -59,6 +59,17 @@ void baleen_confirm_cancel(const char *device);
 int baleen_confirm_end(const char *device, struct baleen_error *error);
 
 /**
+ * baleen_confirm_hasten() - the time of the window that is open is over now
+ * @device: name of the device
+ * @error: filled in on failure
+ *
+ * baleen_confirm_check() takes the change back then.
+ *
+ * Return: 0, also when no window is open; -ETIMEDOUT when another writer held on; a negative errno.
+ */
+int baleen_confirm_hasten(const char *device, struct baleen_error *error);
+
+/**
  * baleen_confirm_deadline() - when the window that is open ends
  * @device: name of the device
  *
