@@ -24,6 +24,7 @@ static const struct group {
 	  {
 		  &apply_command,
 		  &confirm_command,
+		  &config_command,
 		  &attach_command,
 		  &detach_command,
 		  &rule_command,

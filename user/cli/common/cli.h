@@ -74,6 +74,7 @@ extern const struct command resize_command;
 extern const struct command update_command;
 extern const struct command route_command;
 extern const struct command confirm_command;
+extern const struct command config_command;
 extern const struct command apply_command;
 extern const struct command metrics_command;
 extern const struct command top_command;
