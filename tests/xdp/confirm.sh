@@ -215,6 +215,23 @@ try_one_killed()
 	check_status "back" 3 baleen apply --force
 }
 
+# Killed while the command is at work still, before there is anything to take back.
+try_killed_early()
+{
+	rules one
+	in_ns "$B" strace -qq -o /dev/null -e trace=fsync,fdatasync \
+		-e inject=fsync,fdatasync:delay_enter=200000 \
+		"$BALEEN" apply --force --confirm 2s >"$TMP/out" 2>&1 &
+	soon "two wait for the command" has_three
+	kill -KILL "$(pgrep -P "$(first)")"
+	wait $!
+	is "it has changed the rules, and said until when" "$(tail -n 1 "$TMP/out" | sed 's/in [0-9s]*,/in 2s,/')" \
+		"veth-b: back to what was in 2s, unless 'baleen confirm veth-b'"
+	check "the change is taken back all the same" wait_gone "$RECORD"
+	is "the old is in force" "$(verdicts)" PD
+}
+has_three() { [ "$(waiters | wc -l)" -eq 3 ]; }
+
 try_waiter_killed()
 {
 	on_trial 1h one
@@ -359,6 +376,7 @@ try_timer
 try_terminal
 try_killed
 try_one_killed
+try_killed_early
 try_waiter_killed
 try_taking_back_killed
 try_reboot

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* baleen confirm: a change that was applied on trial stays. */
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/timerfd.h>
 #include <sys/wait.h>
 #include <syslog.h>
 #include <time.h>
@@ -12,6 +14,7 @@
 #include "cli/common/options.h"
 #include "cli/open/devices.h"
 #include "deploy/confirm.h"
+#include "util/fd.h"
 #include "xdp/pins.h"
 
 /* --- the processes that wait ------------------------------------------------------
@@ -28,6 +31,7 @@
 /* The one behind this process, and a pipe that tells it when that ends. */
 static pid_t second = -1;
 static int to_second = -1;
+static u32 n_killed;
 
 static volatile sig_atomic_t is_asked_back;
 
@@ -40,25 +44,41 @@ static void wake(int signal)
 {
 }
 
-/* A signal ends it. */
+/* A signal ends it, also one that came before it began; the machine may sleep meanwhile. */
 static void pause_ms(u64 ms)
 {
-	const struct timespec time = { .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000 };
+	const struct timespec most = { .tv_sec = MAX_PAUSE_MS / 1000 };
+	struct pollfd timer = { .fd = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC),
+				.events = POLLIN };
+	const struct itimerspec end = { .it_value = { .tv_sec = ms / 1000,
+						      .tv_nsec = ms % 1000 * 1000000 + 1 } };
+	sigset_t none;
 
-	clock_nanosleep(CLOCK_BOOTTIME, 0, &time, NULL);
+	sigemptyset(&none);
+	if (timer.fd >= 0)
+		timerfd_settime(timer.fd, 0, &end, NULL);
+	ppoll(&timer, 1, &most, &none);
+	baleen_close_fd(&timer.fd);
 }
 
+/* They come while it pauses only. */
 static void handle_signals(bool waits)
 {
 	const struct sigaction back = { .sa_handler = waits ? ask_back : SIG_DFL };
 	const struct sigaction child = { .sa_handler = waits ? wake : SIG_DFL };
+	sigset_t handled;
 
+	sigemptyset(&handled);
+	sigaddset(&handled, SIGTERM);
+	sigaddset(&handled, SIGINT);
+	sigaddset(&handled, SIGCHLD);
 	sigaction(SIGTERM, &back, NULL);
 	sigaction(SIGINT, &back, NULL);
 	sigaction(SIGCHLD, &child, NULL);
+	sigprocmask(waits ? SIG_BLOCK : SIG_UNBLOCK, &handled, NULL);
 }
 
-static void wait_for_end(const char *device);
+static void wait_for_command(const char *device);
 
 /* Behind the one that waits. Also who was killed closes the pipe. */
 static void stand_behind(const char *device, int from_first)
@@ -72,8 +92,11 @@ static void stand_behind(const char *device, int from_first)
 	close(from_first);
 	syslog(LOG_WARNING, "%s: who waited for 'baleen confirm' was killed: another one does",
 	       device);
-	wait_for_end(device);
-	_exit(0);
+	/* Something may kill each of them, one after the other. */
+	handle_signals(true);
+	pause_ms(n_killed * 1000 < MAX_PAUSE_MS ? n_killed * 1000 : MAX_PAUSE_MS);
+	n_killed++;
+	wait_for_command(device);
 }
 
 static void get_second(const char *device)
@@ -116,7 +139,9 @@ static int take_back_in_time(const char *device)
 
 		if (second > 0 && waitpid(second, NULL, WNOHANG) == second)
 			get_second(device);
-		if (is_asked_back && !baleen_confirm_hasten(device, &error))
+		if (is_asked_back && baleen_confirm_hasten(device, &error))
+			syslog(LOG_ERR, "%s: %s", device, error.text);
+		else
 			is_asked_back = false;
 		did = baleen_confirm_check(device, BALEEN_LOCK_TIMEOUT_MS, &deadline_ms, &error);
 		if (did > 0 || (!did && !deadline_ms))
@@ -127,6 +152,8 @@ static int take_back_in_time(const char *device)
 			if (!n_failures++)
 				syslog(LOG_ERR, "%s: cannot put the previous state back: %s",
 				       device, error.text);
+			pause_ms(1000);
+		} else if (is_asked_back) {
 			pause_ms(1000);
 		} else if (deadline_ms > now_ms) {
 			u64 left_ms = deadline_ms - now_ms;
@@ -141,8 +168,6 @@ static int take_back_in_time(const char *device)
 static void wait_for_end(const char *device)
 {
 	handle_signals(true);
-	if (second < 0)
-		get_second(device);
 	if (take_back_in_time(device) > 0)
 		syslog(LOG_WARNING, "%s: was not confirmed: the previous state is back in force",
 		       device);
@@ -170,21 +195,28 @@ static void let_go(int fd)
 	close_range(STDERR_FILENO + 2, ~0u, 0);
 }
 
-static void wait_as_child(const char *device, int fd)
+/* The command that began the trial tells by a pipe that nobody need wait; also one that was killed
+ * closes it. Whoever takes over reads it again.
+ */
+static void wait_for_command(const char *device)
 {
 	char byte;
 
+	handle_signals(false);
+	if (second < 0)
+		get_second(device);
+	if (read(STDERR_FILENO + 1, &byte, 1) == 1)
+		dismiss_second();
+	else
+		wait_for_end(device);
+	_exit(0);
+}
+
+static void wait_as_child(const char *device, int fd)
+{
 	let_go(fd);
 	openlog("baleen", LOG_PID, LOG_DAEMON);
-	get_second(device);
-	/* Also who was killed closes it. */
-	if (read(STDERR_FILENO + 1, &byte, 1) == 1) {
-		dismiss_second();
-		_exit(0);
-	}
-	close(STDERR_FILENO + 1);
-	wait_for_end(device);
-	_exit(0);
+	wait_for_command(device);
 }
 
 int start_waiter(struct waiter *waiter, const char *device)
@@ -263,9 +295,12 @@ static int run(int argc, char **argv)
 		return err;
 	all = json ? json_array() : NULL;
 	err = argc ? confirm(*argv, all) : confirm_each(all);
-	if (json && !err)
-		return print_json(argc ? json_pack("{s:O}", "confirmed", json_array_get(all, 0)) :
-					 json_pack("{s:O}", "confirmed", all));
+	if (all && json_array_size(all)) {
+		json_t *done = json_pack("{s:O}", "confirmed", argc ? json_array_get(all, 0) : all);
+
+		json_decref(all);
+		return print_json(done) ? EXIT_FAILED : err;
+	}
 	json_decref(all);
 	return err ? err : finish_output(EXIT_DONE);
 }
