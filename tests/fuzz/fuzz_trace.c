@@ -20,7 +20,8 @@ static int read_frames(struct baleen_trace *trace, size_t n_bytes, struct baleen
 	int result;
 
 	while ((result = baleen_trace_next(trace, &frame, error)) > 0) {
-		check(frame.n_bytes <= BALEEN_TRACE_FRAME_BYTES);
+		/* Raw IP has got an Ethernet header. */
+		check(frame.n_bytes <= BALEEN_TRACE_FRAME_BYTES + 14);
 		check(frame.n_wire_bytes >= frame.n_bytes);
 		for (u32 i = 0; i < frame.n_bytes; i++)
 			sum += frame.bytes[i];

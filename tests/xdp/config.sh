@@ -82,18 +82,27 @@ check "forgotten" baleen detach --forget veth-b
 check_status "it comes back by it" 3 baleen apply --force -c "$TMP/hand.conf" veth-b
 is "as it was" "$(dropped "${KEYS[@]}")" "$before"
 baleen config veth-b >"$TMP/again.conf"
-is "and is printed so" "$(grep -v '^never' "$TMP/again.conf")" "$(grep -v '^never' "$TMP/hand.conf")"
+is "and is printed so" "$(grep -v '^never\|^#' "$TMP/again.conf")" "$(grep -v '^never\|^#' "$TMP/hand.conf")"
 check "forgotten" baleen detach --forget veth-b
 
 # --- what no configuration can name ---
 
 check "from standard input" baleen attach veth-b --drop bad=- <"$TMP/list"
 check_status "is no file" 1 baleen config veth-b
-is "and named" "$(<"$TMP/err")" "baleen: veth-b:bad: standard input: no configuration can name it: \
+is "and named" "$(<"$TMP/err")" "baleen: veth-b:bad: standard input or a pipe: no configuration can name it: \
 'baleen dump veth-b:bad' makes a list of what the rule holds"
-is "in a comment, too" "$(head -n 1 "$TMP/out")" "# rule bad holds more: standard input"
+is "in a comment, too" "$(head -n 2 "$TMP/out")" \
+	"# rule bad was typed: applied, it does not drop what is protected
+# rule bad holds more: standard input or a pipe"
 cp "$TMP/out" "$TMP/left.conf"
 check_status "what is left can be applied" 3 baleen apply --check -c "$TMP/left.conf" veth-b
+check "forgotten" baleen detach --forget veth-b
+check "from a pipe with a name" baleen attach veth-b --drop bad=<(cat "$TMP/list")
+check_status "is no file, either" 1 baleen config veth-b
+check "forgotten" baleen detach --forget veth-b
+check "a rate that was consented to" baleen attach veth-b --kind bloom --fpp 0.001 --accept-fpp 0.01 --drop "bad=$TMP/list"
+check "is printed" baleen config veth-b
+is "as what is consented to" "$(grep -o 'fpp .*' "$TMP/out")" "fpp 0.01"
 check "forgotten" baleen detach --forget veth-b
 check "an image" baleen build -o "$TMP/bad.bln" "$TMP/list"
 check "put on" baleen attach veth-b --drop "bad=$TMP/bad.bln"

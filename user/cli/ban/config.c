@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "cli/common/options.h"
 #include "cli/open/session.h"
@@ -21,13 +22,24 @@ struct lost {
 	size_t n;
 };
 
-/* A pipe is there no more; an image is no list. */
+/* A pipe, which may have a name of the process that read it, is there no more. */
+static bool is_pipe(const char *source)
+{
+	struct stat stat;
+
+	return !strcmp(source, "-") || !strncmp(source, "/dev/fd/", 8) ||
+	       !strncmp(source, "/proc/", 6) ||
+	       (*source == '/' && !lstat(source, &stat) && !S_ISREG(stat.st_mode) &&
+		!S_ISDIR(stat.st_mode) && !S_ISLNK(stat.st_mode));
+}
+
+/* An image is no list. */
 static int look_at_feed(const struct baleen_feed *feed, void *data)
 {
 	struct lost *lost = data;
 	const struct baleen_conf_feed *found;
 
-	if (feed->format != BALEEN_FEED_IMAGE && strcmp(feed->wanted.source, "-") != 0)
+	if (feed->format != BALEEN_FEED_IMAGE && !is_pipe(feed->wanted.source))
 		return 0;
 	found = baleen_conf_find_source(lost->conf, feed->rule, &feed->wanted);
 	if (!found || lost->is_lost[found - lost->conf->feed])
@@ -43,7 +55,7 @@ static void say_lost(const char *device, const struct baleen_conf *conf, const s
 		const struct baleen_feed_source *wanted = &conf->feed[i].wanted;
 		const char *rule = conf->rules.rule[conf->feed[i].rule].name;
 		const struct baleen_feed_name name = baleen_feed_source_name(wanted);
-		const char *text = strcmp(name.text, "-") ? name.text : "standard input";
+		const char *text = is_pipe(wanted->source) ? "standard input or a pipe" : name.text;
 
 		if (!lost->is_lost[i])
 			continue;
@@ -53,6 +65,16 @@ static void say_lost(const char *device, const struct baleen_conf *conf, const s
 			"of what the rule holds",
 			device, rule, text, device, rule);
 	}
+}
+
+/* A rule that was typed holds what was typed, of this host's own, too. */
+static void say_typed(const struct baleen_conf *conf)
+{
+	for (u32 i = 0; i < conf->rules.n_rules; i++)
+		if (!conf->rules.rule[i].guards_feeds &&
+		    conf->rules.rule[i].action == BALEEN_ACTION_DROP)
+			say("# rule %s was typed: applied, it does not drop what is protected\n",
+			    conf->rules.rule[i].name);
 }
 
 static void leave_out(struct baleen_conf *conf, const struct lost *lost)
@@ -79,6 +101,7 @@ static int print_conf(const char *device, const struct baleen_rule_store *state,
 		free(lost.is_lost);
 		return complain("%s", error.text);
 	}
+	say_typed(conf);
 	say_lost(device, conf, &lost);
 	leave_out(conf, &lost);
 	free(lost.is_lost);

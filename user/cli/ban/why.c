@@ -245,6 +245,8 @@ static int on_each(struct why *why, json_t *all)
 		if (on_device(why, all))
 			result = EXIT_FAILED;
 	}
+	if (devices.is_partial)
+		result = EXIT_FAILED;
 	devices_free(&devices);
 	if (!err && !n)
 		err = complain("no device here has a filter of what comes in");

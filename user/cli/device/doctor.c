@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* baleen doctor: what is wrong with a device, and what mends it. */
 
+#include <errno.h>
 #include <string.h>
 
 #include "cli/common/options.h"
@@ -48,31 +49,41 @@ static int check(const char *device, json_t *all)
 	return result;
 }
 
-static int check_each(json_t *all)
+/* Both directions of a device are the one. */
+static int find_devices(struct devices *devices)
 {
-	char last[BALEEN_POINT_BYTES] = "";
-	struct devices devices = { 0 };
-	int err = devices_with_filters(&devices), result = EXIT_DONE;
+	struct devices found = { 0 };
+	int err = devices_with_filters(&found);
 
 	if (!err)
-		err = devices_with_states(&devices);
+		err = devices_with_states(&found);
+	for (size_t i = 0; i < found.n && !err; i++) {
+		char device[BALEEN_POINT_BYTES];
+
+		if (devices_add(devices, baleen_device_base(found.name[i], device)))
+			err = complain("%s", strerror(ENOMEM));
+	}
+	devices->is_partial = found.is_partial;
+	devices_free(&found);
+	return err;
+}
+
+static int check_each(json_t *all)
+{
+	struct devices devices = { 0 };
+	int err = find_devices(&devices);
+	int result = devices.is_partial ? EXIT_FAILED : EXIT_DONE;
+
 	if (!err && !devices.n)
 		err = complain(
 			"no device here has a filter or a configuration: 'baleen doctor DEV' "
 			"looks at one that is to get one");
 	for (size_t i = 0; i < devices.n && !err; i++) {
-		char device[BALEEN_POINT_BYTES];
-
-		baleen_device_base(devices.name[i], device);
-		/* A device has two directions beside each other. */
-		if (!strcmp(device, last))
-			continue;
-		if (!all && *last)
+		if (!all && i)
 			putchar('\n');
 		if (!all)
-			say("%s:\n", device);
-		strcpy(last, device);
-		if (check(device, all))
+			say("%s:\n", devices.name[i]);
+		if (check(devices.name[i], all))
 			result = EXIT_FAILED;
 	}
 	devices_free(&devices);

@@ -16,7 +16,7 @@ static int compare(const void *a, const void *b)
 	return strcmp(a, b);
 }
 
-static int add(struct devices *devices, const char *name)
+int devices_add(struct devices *devices, const char *name)
 {
 	for (size_t i = 0; i < devices->n; i++)
 		if (!strcmp(devices->name[i], name))
@@ -27,22 +27,28 @@ static int add(struct devices *devices, const char *name)
 	return 0;
 }
 
-/* One whose pins say nothing has no name to go by: 'baleen status' tells of it. */
+/* An attach that was killed has left no link. */
 static int add_of_pins(const struct baleen_pins *pins, void *data)
 {
+	struct devices *devices = data;
+	struct baleen_error error;
 	struct baleen_xdp xdp;
-	int err;
+	int err = baleen_xdp_open_pins(&xdp, pins, &error);
 
-	if (baleen_xdp_open_pins(&xdp, pins, NULL))
+	if (err && err != -ENOENT) {
+		complain("%s", error.text);
+		devices->is_partial = true;
+	}
+	if (err)
 		return 0;
-	err = add(data, xdp.device);
+	err = devices_add(devices, xdp.device);
 	baleen_xdp_close(&xdp);
 	return err;
 }
 
 static int add_of_state(struct baleen_rule_store_found *found, void *data)
 {
-	return found->is_kept ? add(data, found->device) : 0;
+	return found->is_kept ? devices_add(data, found->device) : 0;
 }
 
 static int finish(struct devices *devices, int err, const struct baleen_error *error)

@@ -11,11 +11,16 @@
  * struct devices - names of devices, in order; all zeros at the start
  * @name: their names, with @egress behind those of what goes out
  * @n: how many
+ * @is_partial: there is a filter that cannot be read; a message has told so
  */
 struct devices {
 	char (*name)[BALEEN_POINT_BYTES];
 	size_t n;
+	bool is_partial;
 };
+
+/* Adds one, unless it is there; 0 or -ENOMEM. */
+int devices_add(struct devices *devices, const char *name);
 
 /* Adds those with a filter in this network namespace; 0, or EXIT_FAILED after a message. */
 int devices_with_filters(struct devices *devices);

@@ -575,6 +575,7 @@ int baleen_bans_put(struct baleen_bans *bans, struct baleen_batch *batch, u64 ti
 		err = run_batch(bans, batch, &is_committed, refused, error);
 	if (is_committed)
 		baleen_bans_catch_up(bans, timeout_ms);
-	baleen_batch_note_refused(batch, &bans->book, NULL);
+	if (!err || err == -EPERM)
+		baleen_batch_note_refused(batch, &bans->book, NULL);
 	return err;
 }

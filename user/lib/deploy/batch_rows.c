@@ -149,6 +149,15 @@ static bool is_refused(const struct baleen_rule_entry_change *change)
 	       change->answer != BALEEN_GATE_OPEN;
 }
 
+/* A flood is not noted address by address. */
+static enum baleen_journal_repeat repeat_of(const struct baleen_batch *batch,
+					    const struct baleen_rule_entry_change *change)
+{
+	if (batch->asker == BALEEN_ASKER_LIMIT)
+		return BALEEN_REPEAT_OF_ORIGIN;
+	return change->answer == BALEEN_GATE_FULL ? BALEEN_REPEAT_OF_REASON : BALEEN_REPEAT_OF_KEY;
+}
+
 static int note_refused(const struct baleen_batch *batch, const struct baleen_rule_store *book,
 			const char *rule, u64 *n_noted)
 {
@@ -164,7 +173,8 @@ static int note_refused(const struct baleen_batch *batch, const struct baleen_ru
 			continue;
 		n++;
 		baleen_gate_text(change->answer, &change->protected, why);
-		err = baleen_journal_refuse(book, scope.name, &change->entry, why, n_noted, NULL);
+		err = baleen_journal_refuse(book, scope.name, &change->entry, why,
+					    repeat_of(batch, change), n_noted, NULL);
 	}
 	return err;
 }
@@ -172,15 +182,20 @@ static int note_refused(const struct baleen_batch *batch, const struct baleen_ru
 void baleen_batch_note_refused(const struct baleen_batch *batch,
 			       const struct baleen_rule_store *book, const char *rule)
 {
+	bool lacked_room = book->book->lacks_room;
 	u64 n_noted = 0;
 	size_t i = 0;
 
 	while (i < batch->n && !is_refused(&batch->change[i]))
 		i++;
-	if (batch->is_trial || i == batch->n || baleen_book_begin(book, NULL))
+	if (batch->is_trial || i == batch->n)
 		return;
-	if (!note_refused(batch, book, rule, &n_noted) && n_noted)
-		baleen_book_commit(book, NULL);
-	else
-		baleen_book_rollback(book);
+	if (!baleen_book_begin(book, NULL)) {
+		if (!note_refused(batch, book, rule, &n_noted) && n_noted)
+			baleen_book_commit(book, NULL);
+		else
+			baleen_book_rollback(book);
+	}
+	/* The next batch is not told of a note that had no room. */
+	book->book->lacks_room = lacked_room;
 }

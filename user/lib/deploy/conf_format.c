@@ -195,8 +195,9 @@ static void put_rule(FILE *out, const struct baleen_conf *conf, u32 index, bool 
 		fprintf(out, "\tkey %s\n", baleen_key_spec_text(rule->key_spec, spec));
 	if (rule->kind != BALEEN_KIND_CUCKOO)
 		fprintf(out, "\tkind %s\n", baleen_kind_name(rule->kind));
-	if (rule->fpp > 0)
-		put_rate(out, rule->fpp);
+	/* The statement consents to a rate, too. */
+	if (rule->fpp > 0 || rule->accept_fpp > 0)
+		put_rate(out, rule->accept_fpp > rule->fpp ? rule->accept_fpp : rule->fpp);
 	if (rule->capacity)
 		fprintf(out, "\tcapacity %llu\n", (unsigned long long)rule->capacity);
 	put_limits(out, &rule->limits);

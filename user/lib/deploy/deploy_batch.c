@@ -211,6 +211,7 @@ int baleen_deploy_batch(struct baleen_deploy *deploy, struct baleen_batch *batch
 
 	if (!batch->is_trial && baleen_book_goes_on(&deploy->state, err))
 		err = run_batch(deploy, batch, error ? error : &ignored);
-	baleen_batch_note_refused(batch, &deploy->state, batch->rule);
+	if (!err || err == -EPERM)
+		baleen_batch_note_refused(batch, &deploy->state, batch->rule);
 	return err;
 }

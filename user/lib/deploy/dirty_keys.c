@@ -23,6 +23,7 @@
  * a million lines in 0.55 s.
  */
 #define MANY 20000
+#define LINES_A_KEY 20
 
 static const struct baleen_stored_rule *rule_of(const struct baleen_dirty_keys *dirty)
 {
@@ -378,6 +379,23 @@ static int agree_anew(struct baleen_dirty_keys *dirty, bool is_roomy)
 	return err;
 }
 
+static int add_lines(const struct baleen_feed *feed, void *data)
+{
+	*(u64 *)data += feed->n_entries;
+	return 0;
+}
+
+/* To derive anew reads all lists. */
+static bool is_cheaper_anew(const struct baleen_dirty_keys *dirty)
+{
+	u64 n_lines = 0;
+
+	return dirty->n > MANY &&
+	       !baleen_feeds_each(&dirty->deploy->state, rule_of(dirty)->name, add_lines, &n_lines,
+				  NULL) &&
+	       dirty->n * LINES_A_KEY > n_lines;
+}
+
 /* Makes the map what the rows say. */
 int baleen_dirty_keys_agree(struct baleen_dirty_keys *dirty, bool is_atomic, bool *in_place)
 {
@@ -387,7 +405,7 @@ int baleen_dirty_keys_agree(struct baleen_dirty_keys *dirty, bool is_atomic, boo
 	*in_place = true;
 	if (rule_of(dirty)->is_any || live_index(dirty) < 0)
 		return 0;
-	if (!is_atomic && dirty->n > MANY && !agree_anew(dirty, false)) {
+	if (!is_atomic && is_cheaper_anew(dirty) && !agree_anew(dirty, false)) {
 		*in_place = false;
 		return 0;
 	}

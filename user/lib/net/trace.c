@@ -209,7 +209,7 @@ static int read_frame(const struct baleen_trace *trace, u32 link_type, u32 n_byt
 	u8 *bytes = trace->buffer + ETHERNET_BYTES;
 	int err;
 
-	if (n_bytes > BALEEN_TRACE_FRAME_BYTES - ETHERNET_BYTES)
+	if (n_bytes > BALEEN_TRACE_FRAME_BYTES)
 		return fail_damaged(trace, "the file is damaged: longer than any frame", error);
 	err = read_rest(trace, bytes, n_bytes, error);
 	if (err)

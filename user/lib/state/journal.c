@@ -136,16 +136,20 @@ int baleen_journal_note(const struct baleen_rule_store *state, enum baleen_journ
 }
 
 int baleen_journal_refuse(const struct baleen_rule_store *state, const char *scope,
-			  const struct baleen_rule_entry *entry, const char *why, u64 *n_noted,
+			  const struct baleen_rule_entry *entry, const char *why,
+			  enum baleen_journal_repeat repeat, u64 *n_noted,
 			  struct baleen_error *error)
 {
 	static const char note[] =
 		"INSERT INTO refusal (at_ms, scope, first, last, origin, reason, by)"
 		" SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7 WHERE NOT EXISTS (SELECT 1 FROM refusal WHERE"
-		" at_ms > ?8 AND at_ms <= ?1 AND scope = ?2 AND first = ?3 AND last = ?4"
-		" AND origin = ?5 AND reason = ?6)";
-	static const char forget[] = "DELETE FROM refusal WHERE id <="
-				     " (SELECT max(id) FROM refusal) - ?";
+		" at_ms > ?8 AND at_ms <= ?1 AND scope = ?2 AND origin = ?5"
+		" AND (?9 > 0 OR (first = ?3 AND last = ?4)) AND (?9 > 1 OR reason = ?6))";
+	/* An origin has a fifth, so that one program does not make others forgotten. */
+	static const char forget[] =
+		"DELETE FROM refusal WHERE id <= (SELECT max(id) FROM refusal) - ?1"
+		" OR (origin = ?2 AND id NOT IN"
+		" (SELECT id FROM refusal WHERE origin = ?2 ORDER BY id DESC LIMIT ?1 / 5))";
 	u64 now_ms = baleen_clock_ns(CLOCK_REALTIME) / 1000000;
 	struct baleen_entry_bytes key;
 	int err;
@@ -157,13 +161,15 @@ int baleen_journal_refuse(const struct baleen_rule_store *state, const char *sco
 					      baleen_sql_blob(key.last, key.n_last),
 					      baleen_sql_text(entry->origin), baleen_sql_text(why),
 					      baleen_sql_text(find_who()),
-					      baleen_sql_number(now_ms - BALEEN_JOURNAL_REPEAT_S *
-										 1000ull)));
+					      baleen_sql_number(now_ms -
+								BALEEN_JOURNAL_REPEAT_S * 1000ull),
+					      baleen_sql_number(repeat)));
 	if (err || !sqlite3_changes(state->book->db))
 		return err;
 	++*n_noted;
 	return baleen_sql_do(state->book, forget, NULL, error,
-			     BALEEN_SQL_VALUES(baleen_sql_number(BALEEN_JOURNAL_REFUSED)));
+			     BALEEN_SQL_VALUES(baleen_sql_number(BALEEN_JOURNAL_REFUSED),
+					       baleen_sql_text(entry->origin)));
 }
 
 int baleen_journal_remove(const struct baleen_rule_store *state, enum baleen_journal_what what,
@@ -259,30 +265,53 @@ static int read_record(const struct baleen_rule_store *book, sqlite3_stmt *row,
 	return 0;
 }
 
+/* Return: 1 with the next record; 0 at the end; a negative errno. */
+static int next_record(const struct baleen_rule_store *book, struct baleen_sql_rows *rows,
+		       struct baleen_journal_record *record)
+{
+	if (!baleen_sql_next(rows))
+		return rows->ret;
+	rows->ret = read_record(book, rows->row, record, rows->error);
+	return rows->ret ? rows->ret : 1;
+}
+
+/* Changes as they were made, whatever the clock has done; what was refused by its time. */
 int baleen_journal_each(const struct baleen_rule_store *state, u64 since_ms,
 			int (*visit)(const struct baleen_journal_record *record, void *data),
 			void *data, struct baleen_error *error)
 {
-	static const char sql[] =
-		"SELECT * FROM (SELECT change.id AS id, at_ms, what, ifnull(scope.name, ''), first, last,"
-		" is_exception, origin, reason, expires_ms, n, by FROM change"
-		" LEFT JOIN scope ON scope.id = change.scope WHERE at_ms >= ?1"
-		" UNION ALL SELECT id, at_ms, 4, scope, first, last, 0, origin, reason, 0, 0, by"
-		" FROM refusal WHERE at_ms >= ?1) ORDER BY at_ms, what = 4, id";
+	static const char of_changes[] =
+		"SELECT change.id, at_ms, what, ifnull(scope.name, ''), first, last, is_exception,"
+		" origin, reason, expires_ms, n, by FROM change"
+		" LEFT JOIN scope ON scope.id = change.scope WHERE at_ms >= ? ORDER BY change.id";
+	static const char of_refusals[] =
+		"SELECT id, at_ms, 4, scope, first, last, 0, origin, reason, 0, 0, by"
+		" FROM refusal WHERE at_ms >= ? ORDER BY id";
 	u64 oldest_ms =
 		baleen_clock_ns(CLOCK_REALTIME) / 1000000 - BALEEN_JOURNAL_DAYS * 86400000ull;
-	struct baleen_journal_record record;
-	_Static_assert(BALEEN_JOURNAL_REFUSE == 4, "as the statement says");
 	/* A later writer forgets older ones. */
-	struct baleen_sql_rows rows =
-		baleen_sql_ask(state->book, sql, error,
-			       BALEEN_SQL_VALUES(baleen_sql_number(
-				       since_ms > oldest_ms ? since_ms : oldest_ms)));
+	u64 from_ms = since_ms > oldest_ms ? since_ms : oldest_ms;
+	struct baleen_sql_rows changes =
+		baleen_sql_ask(state->book, of_changes, error,
+			       BALEEN_SQL_VALUES(baleen_sql_number(from_ms)));
+	struct baleen_sql_rows refusals =
+		baleen_sql_ask(state->book, of_refusals, error,
+			       BALEEN_SQL_VALUES(baleen_sql_number(from_ms)));
+	struct baleen_journal_record change, refusal;
+	int has_refusal = next_record(state->book, &refusals, &refusal), has_change, ret = 0;
 
-	while (baleen_sql_next(&rows)) {
-		rows.ret = read_record(state->book, rows.row, &record, error);
-		if (!rows.ret)
-			rows.ret = visit(&record, data);
-	}
-	return baleen_sql_end(&rows);
+	_Static_assert(BALEEN_JOURNAL_REFUSE == 4, "as the statement says");
+	do {
+		has_change = next_record(state->book, &changes, &change);
+		while (!ret && has_refusal > 0 && has_change >= 0 &&
+		       (!has_change || refusal.at_ms <= change.at_ms)) {
+			ret = visit(&refusal, data);
+			has_refusal = next_record(state->book, &refusals, &refusal);
+		}
+		if (!ret && has_change > 0)
+			ret = visit(&change, data);
+	} while (!ret && has_change > 0);
+	has_change = baleen_sql_end(&changes);
+	has_refusal = baleen_sql_end(&refusals);
+	return ret ? ret : has_change ? has_change : has_refusal;
 }

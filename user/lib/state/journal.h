@@ -106,18 +106,32 @@ int baleen_journal_note(const struct baleen_rule_store *state, enum baleen_journ
 			struct baleen_error *error);
 
 /**
+ * enum baleen_journal_repeat - what is the same refusal once more
+ * @BALEEN_REPEAT_OF_KEY: of the same key, for the same reason
+ * @BALEEN_REPEAT_OF_REASON: for the same reason, whatever key
+ * @BALEEN_REPEAT_OF_ORIGIN: of the same origin
+ */
+enum baleen_journal_repeat {
+	BALEEN_REPEAT_OF_KEY,
+	BALEEN_REPEAT_OF_REASON,
+	BALEEN_REPEAT_OF_ORIGIN,
+};
+
+/**
  * baleen_journal_refuse() - note that an entry was refused
  * @state: with a transaction of the book
  * @scope: name of the scope that it was for
  * @entry: its key and origin
  * @why: why
- * @n_noted: counted up, unless the same was noted a moment ago
+ * @repeat: which of those before is the same
+ * @n_noted: counted up, unless the same was noted within BALEEN_JOURNAL_REPEAT_S
  * @error: filled in on failure
  *
  * Return: 0 or a negative errno.
  */
 int baleen_journal_refuse(const struct baleen_rule_store *state, const char *scope,
-			  const struct baleen_rule_entry *entry, const char *why, u64 *n_noted,
+			  const struct baleen_rule_entry *entry, const char *why,
+			  enum baleen_journal_repeat repeat, u64 *n_noted,
 			  struct baleen_error *error);
 
 /* Two statements about the entries of a condition: who they are, and their end. */
