@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Reading a capture file, frame by frame. */
 #include <errno.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -198,7 +199,9 @@ static void make_ethernet(u32 link_type, struct baleen_traced_frame *frame)
 	frame->bytes += (int)n_before - ETHERNET_BYTES;
 	memcpy((u8 *)frame->bytes, header, ETHERNET_BYTES);
 	frame->n_bytes += ETHERNET_BYTES - n_before;
-	frame->n_wire_bytes += ETHERNET_BYTES - n_before;
+	/* A length that cannot be stays as it is said. */
+	if (frame->n_wire_bytes <= UINT32_MAX - ETHERNET_BYTES)
+		frame->n_wire_bytes += ETHERNET_BYTES - n_before;
 }
 
 /* The bytes of a frame whose header has been read. */
