@@ -8,13 +8,13 @@
 
 #include "cli/common/options.h"
 #include "cli/fleet/fleet_verbs.h"
+#include "cli/open/devices.h"
 #include "cli/open/entries.h"
 #include "deploy/bans.h"
 #include "fleet/fleet_policy.h"
 #include "fleet/fleet_rule.h"
 #include "net/device.h"
 #include "state/rule_store_each.h"
-#include "util/array.h"
 #include "util/duration.h"
 
 /**
@@ -25,7 +25,6 @@
  * @key: the keys
  * @n_keys: how many
  * @devices: that have a rule which takes the fleet
- * @n_devices: how many
  * @silent: DEVICE:RULE that takes the fleet, and whose bans do not go out; empty for none
  * @n_banned: keys banned, in any rule
  * @n_refused: keys refused, in any rule
@@ -37,8 +36,7 @@ struct ban {
 	bool is_json;
 	char **key;
 	int n_keys;
-	char (*devices)[BALEEN_POINT_BYTES];
-	size_t n_devices;
+	struct devices devices;
 	char silent[BALEEN_POINT_BYTES + BALEEN_NAME_BYTES + 1];
 	u64 n_banned, n_refused;
 	json_t *report;
@@ -67,14 +65,7 @@ static int look_at_device(struct baleen_rule_store_found *found, void *data)
 		if (*rule->fleet.set && !goes_out(rule))
 			snprintf(ban->silent, sizeof(ban->silent), "%s:%s", device, rule->name);
 	}
-	for (size_t i = 0; i < ban->n_devices; i++)
-		takes &= strcmp(ban->devices[i], device) != 0;
-	if (!takes)
-		return 0;
-	if (baleen_array_add(&ban->devices, ban->n_devices))
-		return -ENOMEM;
-	snprintf(ban->devices[ban->n_devices++], BALEEN_POINT_BYTES, "%s", device);
-	return 0;
+	return takes ? devices_add(&ban->devices, device) : 0;
 }
 
 static int make_changes(const struct ban *ban, const struct baleen_stored_rule *rule,
@@ -172,15 +163,15 @@ static int ban_all(struct ban *ban)
 
 	if (baleen_rule_store_each(look_at_device, ban, &error))
 		return complain("%s", error.text);
-	if (!ban->n_devices && *ban->silent)
+	if (!ban->devices.n && *ban->silent)
 		return complain("%s: it takes bans of the fleet, and its own do not go out: those "
 				"of a rule that drops by source address alone do",
 				ban->silent);
-	if (!ban->n_devices)
+	if (!ban->devices.n)
 		return complain("no rule of this host takes bans of the fleet: 'feed fleet:bans' "
 				"in its configuration makes one");
-	for (size_t i = 0; i < ban->n_devices; i++)
-		if (ban_on_device(ban, ban->devices[i]))
+	for (size_t i = 0; i < ban->devices.n; i++)
+		if (ban_on_device(ban, ban->devices.name[i]))
 			err = EXIT_FAILED;
 	return err;
 }
@@ -253,7 +244,7 @@ static int run(int argc, char **argv)
 	fleet_place_close(&place);
 	ban.report = json_array();
 	err = ban_all(&ban);
-	free(ban.devices);
+	devices_free(&ban.devices);
 	if (!err && ban.n_banned)
 		tell_of_policy(&ban, &place.conf);
 	if (!err && ban.is_json)

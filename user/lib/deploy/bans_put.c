@@ -313,26 +313,20 @@ static int put_row(struct work *work, struct baleen_rule_entry_change *change)
 	return err ? err : touch(work, &change->entry, true, is_new);
 }
 
-/* As somebody asks for it: lone addresses that stand for a prefix go with it. */
+/* That which rules have of their own goes by the entry alone: each has another width. */
 static int take_row(struct work *work, const struct baleen_rule_entry *entry, u64 *n)
 {
-	const char *origin = entry->origin[0] ? entry->origin : NULL;
 	const struct baleen_rule_store book = baleen_bans_book_of(work->bans, entry);
-	struct baleen_entry_array lone = { 0 };
-	int err = baleen_rule_entries_lone(&book, NULL, entry, origin, baleen_entry_array_keep,
-					   &lone, work->error);
+	struct baleen_entry_array meant = { 0 };
+	int err = baleen_entry_array_meant(&meant, &book, NULL, entry, work->error);
 
-	if (err == -ENOMEM)
-		baleen_no_memory(work->error);
-	if (!err)
-		err = remove_row(work, entry, !work->batch->only_bans, n);
-	for (size_t i = 0; i < lone.n && !err; i++) {
+	for (size_t i = 0; i < meant.n && !err; i++) {
 		u64 n_one = 0;
 
-		err = remove_row(work, &lone.entry[i], false, &n_one);
+		err = remove_row(work, &meant.entry[i], !i && !work->batch->only_bans, &n_one);
 		*n += n_one;
 	}
-	free(lone.entry);
+	free(meant.entry);
 	return err;
 }
 

@@ -85,23 +85,22 @@ int baleen_deploy_rows_remove(struct baleen_deploy_rows *rows,
 int baleen_deploy_rows_take(struct baleen_deploy_rows *rows, const struct baleen_rule_entry *entry,
 			    u64 *n)
 {
+	const struct baleen_stored_rule *rule = baleen_deploy_rows_rule(rows);
 	struct baleen_rule_store own = baleen_book_of(&rows->deploy->state);
-	const char *origin = entry->origin[0] ? entry->origin : NULL;
-	struct baleen_entry_array lone = { 0 };
-	int err = baleen_deploy_rows_remove(rows, entry, n);
+	struct baleen_entry_array meant = { 0 };
+	int err;
 
-	own.ban_width = baleen_rule_ban_width(baleen_deploy_rows_rule(rows));
-	if (!err)
-		err = baleen_rule_entries_lone(&own, baleen_deploy_rows_rule(rows)->name, entry,
-					       origin, baleen_entry_array_keep, &lone, rows->error);
-	for (size_t i = 0; i < lone.n && !err; i++) {
+	own.ban_width = baleen_rule_ban_width(rule);
+	err = baleen_entry_array_meant(&meant, &own, rule->name, entry, rows->error);
+	*n = 0;
+	for (size_t i = 0; i < meant.n && !err; i++) {
 		u64 n_one = 0;
 
-		err = baleen_deploy_rows_remove(rows, &lone.entry[i], &n_one);
+		err = baleen_deploy_rows_remove(rows, &meant.entry[i], &n_one);
 		*n += n_one;
 	}
-	free(lone.entry);
-	return err == -ENOMEM ? baleen_no_memory(rows->error) : err;
+	free(meant.entry);
+	return err;
 }
 
 int baleen_deploy_rows_end_prefix(struct baleen_deploy_rows *rows,

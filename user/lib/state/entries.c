@@ -234,19 +234,13 @@ static int walk(const struct baleen_rule_store *state, u32 width, const char *sq
 		int (*visit)(const struct baleen_rule_entry *entry, void *data), void *data,
 		struct baleen_error *error, const struct baleen_sql_value *value, size_t n_values)
 {
-	struct baleen_rule_entry entry;
 	struct baleen_sql_rows rows;
 	int err = baleen_book_read(state, error);
 
 	if (err)
 		return err;
 	rows = baleen_sql_ask(state->book, sql, error, value, n_values);
-	while (baleen_sql_next(&rows)) {
-		rows.ret = baleen_entry_row(state->book, rows.row, width, &entry, error);
-		if (!rows.ret)
-			rows.ret = visit(&entry, data);
-	}
-	return baleen_sql_end(&rows);
+	return baleen_entry_rows_each(&rows, width, visit, data);
 }
 
 /* The index is named where SQLite, which keeps no statistics, would rather read all

@@ -281,7 +281,6 @@ int baleen_rule_entries_lone(const struct baleen_rule_store *state, const char *
 		" AND " LONE_IN("?4", "?5") " AND (?6 IS NULL OR origin = ?6) ORDER BY first";
 	struct baleen_scopes_taken taken;
 	struct baleen_entry_bytes ends;
-	struct baleen_rule_entry entry;
 	struct baleen_sql_rows rows;
 	int err;
 
@@ -298,12 +297,7 @@ int baleen_rule_entries_lone(const struct baleen_rule_store *state, const char *
 			      BALEEN_TAKEN_VALUES(taken, baleen_sql_blob(ends.first, ends.n_first),
 						  baleen_sql_blob(ends.last, ends.n_last),
 						  baleen_sql_text(origin)));
-	while (baleen_sql_next(&rows)) {
-		rows.ret = baleen_entry_row(state->book, rows.row, taken.width, &entry, error);
-		if (!rows.ret)
-			rows.ret = visit(&entry, data);
-	}
-	return baleen_sql_end(&rows);
+	return baleen_entry_rows_each(&rows, taken.width, visit, data);
 }
 
 /* Lone addresses are no longer than this, which is around them or just as wide. */
@@ -401,7 +395,6 @@ int baleen_rule_entries_wide(const struct baleen_rule_store *state, const char *
 		" WHERE " BALEEN_TAKEN " AND length IS NOT NULL AND length >= ?4 AND length <= ?5"
 		" AND is_exception = 0";
 	struct baleen_scopes_taken taken;
-	struct baleen_rule_entry entry;
 	struct baleen_sql_rows rows;
 	int err = baleen_book_read(state, error);
 
@@ -412,10 +405,5 @@ int baleen_rule_entries_wide(const struct baleen_rule_store *state, const char *
 	rows = baleen_sql_ask(state->book, sql, error,
 			      BALEEN_TAKEN_VALUES(taken, baleen_sql_number(BALEEN_RULE_ENTRY_RANGE),
 						  baleen_sql_number(length)));
-	while (baleen_sql_next(&rows)) {
-		rows.ret = baleen_entry_row(state->book, rows.row, taken.width, &entry, error);
-		if (!rows.ret)
-			rows.ret = visit(&entry, data);
-	}
-	return baleen_sql_end(&rows);
+	return baleen_entry_rows_each(&rows, taken.width, visit, data);
 }

@@ -21,3 +21,17 @@ int baleen_entry_row(const struct baleen_rule_store *state, sqlite3_stmt *row, u
 	entry->is_ban = sqlite3_column_int(row, 8);
 	return 0;
 }
+
+int baleen_entry_rows_each(struct baleen_sql_rows *rows, u32 width,
+			   int (*visit)(const struct baleen_rule_entry *entry, void *data),
+			   void *data)
+{
+	struct baleen_rule_entry entry;
+
+	while (baleen_sql_next(rows)) {
+		rows->ret = baleen_entry_row(rows->state, rows->row, width, &entry, rows->error);
+		if (!rows->ret)
+			rows->ret = visit(&entry, data);
+	}
+	return baleen_sql_end(rows);
+}

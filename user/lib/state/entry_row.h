@@ -36,4 +36,17 @@
 int baleen_entry_row(const struct baleen_rule_store *state, sqlite3_stmt *row, u32 width,
 		     struct baleen_rule_entry *entry, struct baleen_error *error);
 
+/**
+ * baleen_entry_rows_each() - visit the entries of a statement
+ * @rows: asked, with BALEEN_RULE_ENTRY_COLUMNS first; ended
+ * @width: of lone IPv6 addresses
+ * @visit: called with each; a nonzero return ends the walk
+ * @data: passed to @visit
+ *
+ * Return: 0, what @visit returned, or a negative errno.
+ */
+int baleen_entry_rows_each(struct baleen_sql_rows *rows, u32 width,
+			   int (*visit)(const struct baleen_rule_entry *entry, void *data),
+			   void *data);
+
 #endif /* BALEEN_RULE_ENTRY_ROW_H */

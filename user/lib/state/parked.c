@@ -254,26 +254,21 @@ int baleen_parked_open(const char *device, const char *rule, struct baleen_rule_
 
 /* --- taken back ---------------------------------------------------------------- */
 
-/* Lone addresses that stand for a prefix go with it. */
-static int remove_with_lone(const struct baleen_rule_store *book, const char *rule,
-			    const struct baleen_rule_entry *entry, const char *origin, u64 *n,
-			    struct baleen_error *error)
+static int remove_meant(const struct baleen_rule_store *book, const char *rule,
+			const struct baleen_rule_entry *entry, u64 *n, struct baleen_error *error)
 {
-	struct baleen_entry_array lone = { 0 };
-	int err = baleen_rule_entries_lone(book, rule, entry, origin, baleen_entry_array_keep,
-					   &lone, error);
+	const char *origin = entry->origin[0] ? entry->origin : NULL;
+	struct baleen_entry_array meant = { 0 };
+	int err = baleen_entry_array_meant(&meant, book, rule, entry, error);
 
-	if (err == -ENOMEM)
-		baleen_no_memory(error);
-	if (!err)
-		err = baleen_rule_entries_remove(book, rule, entry, origin, n, error);
-	for (size_t i = 0; i < lone.n && !err; i++) {
+	for (size_t i = 0; i < meant.n && !err; i++) {
 		u64 n_one = 0;
 
-		err = baleen_rule_entries_remove(book, rule, &lone.entry[i], origin, &n_one, error);
+		err = baleen_rule_entries_remove(book, rule, &meant.entry[i], origin, &n_one,
+						 error);
 		*n += n_one;
 	}
-	free(lone.entry);
+	free(meant.entry);
 	return err;
 }
 
@@ -281,7 +276,6 @@ static int remove_key(struct baleen_rule_store *book, const struct baleen_scopes
 		      struct baleen_parked_key *key, struct baleen_scopes *taken,
 		      struct baleen_error *error)
 {
-	const char *origin = key->entry->origin;
 	int err = 0;
 
 	for (size_t i = 0; i < parked->n && !err; i++) {
@@ -292,7 +286,7 @@ static int remove_key(struct baleen_rule_store *book, const struct baleen_scopes
 		if (baleen_scope_is_of_fleet(parked->scope[i].name))
 			continue;
 
-		err = remove_with_lone(book, rule, key->entry, *origin ? origin : NULL, &n, error);
+		err = remove_meant(book, rule, key->entry, &n, error);
 		key->n += n > 0;
 		if (!err && n)
 			err = add(taken, &parked->scope[i], error);
