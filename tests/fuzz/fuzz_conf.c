@@ -56,6 +56,8 @@ static const char *const words[] = {
 	"conntrack ",	 "private ",
 	"json ",	 ".[].ip,.b ",
 	"format ",	 "aws ",
+	"copy:x ",	 "accept-fpp ",
+	"protect ",	 "host ",
 };
 
 #define N_WORDS (sizeof(words) / sizeof(words[0]))
@@ -76,7 +78,8 @@ static void check_feed(const struct baleen_conf *conf, const struct baleen_conf_
 	check(memchr(feed->wanted.source, '\0', sizeof(feed->wanted.source)));
 	check(feed->wanted.source[0] == '/' || strstr(feed->wanted.source, "://") ||
 	      !strncmp(feed->wanted.source, "route:", 6) ||
-	      !strncmp(feed->wanted.source, "name:", 5));
+	      !strncmp(feed->wanted.source, "name:", 5) ||
+	      !strncmp(feed->wanted.source, "copy:", 5));
 }
 
 static void check_again(const struct baleen_conf *conf)

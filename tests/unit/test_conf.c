@@ -173,6 +173,11 @@ static const struct {
 	{ R "feed route:1 private\n", "c:2: feed route:1: only hold and every are for routes" },
 	{ R "feed http://h/x private private\n", "c:2: private is given twice" },
 	{ R "feed http://h/x access\n", "c:2: access: its value is missing" },
+	{ R "feed copy:\n", "c:2: feed copy:: its name is empty, or too long" },
+	{ R "feed copy:x every 1h\n",
+	  "c:2: feed copy:x: only column, json, format, where, delimiter and skip-bad are for copies" },
+	{ R "protect all\n", "c:2: protect 'all': not none or host" },
+	{ R "accept-fpp 1\n", "c:2: accept-fpp '1': not a rate from 0 to below 1" },
 	{ R "feed set+https://h/x\n",
 	  "c:2: feed set+https://h/x: key FILE is missing: the public key of its publisher" },
 	{ R "feed set+https://u:secret@h/x key k\n", "c:2: feed 'k': not a whole path, from / on" },
@@ -502,6 +507,28 @@ static const char formatted[] =
 	"rule jail drop\n\tbans\n"
 	"rule mine drop\n\tkey flow\n\tkind bloom\n\tfpp 0.001\n";
 
+/* What is typed has words, too. */
+static void test_typed(void **state)
+{
+	static const char text[] = "default pass\nnever none\nrule typed drop\n"
+				   "\tfeed copy:stdin column 2 skip-bad\n\tfeed \"copy:a b-2\"\n"
+				   "\taccept-fpp 0.01\n\tspecial keep\n\tprotect none\n";
+	struct baleen_conf conf;
+	char *same;
+
+	assert_int_equal(parse(text, &conf, NULL), 0);
+	assert_false(conf.rules.rule[0].guards_feeds);
+	assert_true(conf.rules.rule[0].accept_fpp == 0.01 && conf.rules.rule[0].fpp == 0);
+	assert_string_equal(conf.feed[1].wanted.source, "copy:a b-2");
+	same = baleen_conf_format(&conf, true);
+	assert_string_equal(same, text);
+	free(same);
+	baleen_conf_free(&conf);
+	assert_int_equal(parse(R "\nprotect host\n", &conf, NULL), 0);
+	assert_true(conf.rules.rule[0].guards_feeds);
+	baleen_conf_free(&conf);
+}
+
 /* Paths of JSON and formats are columns, by which word ever they came. */
 static void test_json(void **state)
 {
@@ -619,12 +646,12 @@ static void test_fleet(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_refused),	    cmocka_unit_test(test_refused_bytes),
-		cmocka_unit_test(test_too_many),    cmocka_unit_test(test_all),
-		cmocka_unit_test(test_defaults),    cmocka_unit_test(test_format),
-		cmocka_unit_test(test_routes),	    cmocka_unit_test(test_fleet),
-		cmocka_unit_test(test_json),	    cmocka_unit_test(test_egress),
-		cmocka_unit_test(test_never_names),
+		cmocka_unit_test(test_refused),	 cmocka_unit_test(test_refused_bytes),
+		cmocka_unit_test(test_too_many), cmocka_unit_test(test_all),
+		cmocka_unit_test(test_defaults), cmocka_unit_test(test_typed),
+		cmocka_unit_test(test_format),	 cmocka_unit_test(test_routes),
+		cmocka_unit_test(test_fleet),	 cmocka_unit_test(test_json),
+		cmocka_unit_test(test_egress),	 cmocka_unit_test(test_never_names),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

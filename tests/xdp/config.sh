@@ -85,29 +85,85 @@ baleen config veth-b >"$TMP/again.conf"
 is "and is printed so" "$(grep -v '^never\|^#' "$TMP/again.conf")" "$(grep -v '^never\|^#' "$TMP/hand.conf")"
 check "forgotten" baleen detach --forget veth-b
 
-# --- what no configuration can name ---
+# --- what is nowhere but here ---
+
+# changes_nothing WHAT: what is printed of the device is applied to it.
+changes_nothing() {
+	local before
+	before=$(dropped "${KEYS[@]}")
+	baleen config veth-b >"$TMP/copies.conf"
+	check_status "$1: it is applied to itself" 3 baleen apply -c "$TMP/copies.conf" veth-b
+	is "and is only kept from now on" "$(grep -v ': changed' "$TMP/out")" "veth-b: + keep: attached by hand"
+	check "again it is the same" baleen apply -c "$TMP/copies.conf" veth-b
+	baleen config veth-b >"$TMP/again.conf"
+	is "and is printed so" "$(<"$TMP/again.conf")" "$(<"$TMP/copies.conf")"
+	is "it drops what it did" "$(dropped "${KEYS[@]}")" "$before"
+}
+forget() { check "forgotten" baleen detach --forget veth-b; }
 
 check "from standard input" baleen attach veth-b --drop bad=- <"$TMP/list"
-check_status "is no file" 1 baleen config veth-b
-is "and named" "$(<"$TMP/err")" "baleen: veth-b:bad: standard input or a pipe: no configuration can name it: \
-'baleen dump veth-b:bad' makes a list of what the rule holds"
-is "in a comment, too" "$(head -n 2 "$TMP/out")" \
-	"# rule bad was typed: applied, it does not drop what is protected
-# rule bad holds more: standard input or a pipe"
-cp "$TMP/out" "$TMP/left.conf"
-check_status "what is left can be applied" 3 baleen apply --check -c "$TMP/left.conf" veth-b
-check "forgotten" baleen detach --forget veth-b
+check "another, too" baleen rule add veth-b --drop worse=- <"$TMP/friends"
+changes_nothing "standard input"
+is "each has a name" "$(grep -o 'feed copy:.*' "$TMP/copies.conf" | paste -sd ' ')" "feed copy:stdin feed copy:stdin-2"
+before=$(dropped "${KEYS[@]}")
+sed -i 's/^rule bad/rule other/' "$TMP/copies.conf"
+check_status "another rule may have it" 3 baleen apply -c "$TMP/copies.conf" veth-b
+is "with all that is in it" "$(dropped "${KEYS[@]}")" "$before"
+check "update leaves it alone" baleen update veth-b
+sed -i 's/copy:stdin-2/copy:stdin-3/' "$TMP/copies.conf"
+refuses "none of that name" "$TMP/copies.conf:8: copy:stdin-3: the device has no such copy" \
+	baleen apply -c "$TMP/copies.conf" veth-b
+is "changes nothing" "$(dropped "${KEYS[@]}")" "$before"
+forget
+refuses "nor has a device without a state" "$TMP/copies.conf:4: copy:stdin: the device has no such copy" \
+	baleen apply -c "$TMP/copies.conf" veth-b
+for statement in "feed copy:" "feed copy:stdin every 1h" "feed copy:stdin access /x" "feed copy:stdin ring 1"; do
+	printf '%s\n' "rule bad drop" "$statement" >"$TMP/wrong.conf"
+	check_status "'$statement' is refused" 1 baleen apply --check -c "$TMP/wrong.conf" veth-b
+done
+
 check "from a pipe with a name" baleen attach veth-b --drop bad=<(cat "$TMP/list")
-check_status "is no file, either" 1 baleen config veth-b
-check "forgotten" baleen detach --forget veth-b
+changes_nothing "a pipe"
+forget
+check "a table" baleen attach veth-b --drop bad=- --column 1 --where country=XX <"$TMP/table.csv"
+changes_nothing "a table"
+is "read as it was" "$(grep -c 'feed copy:stdin column 1 where country=XX' "$TMP/copies.conf")" 1
+forget
+check "an image" baleen build --kind bloom --fpp 0.01 -o "$TMP/bad.bln" "$TMP/list"
+check "put on" baleen attach veth-b --accept-fpp 0.01 --drop "bad=$TMP/bad.bln"
+changes_nothing "an image"
+is "is a file" "$(grep -c "feed $TMP/bad.bln" "$TMP/copies.conf")" 1
+forget
 check "a rate that was consented to" baleen attach veth-b --kind bloom --fpp 0.001 --accept-fpp 0.01 --drop "bad=$TMP/list"
-check "is printed" baleen config veth-b
-is "as what is consented to" "$(grep -o 'fpp .*' "$TMP/out")" "fpp 0.01"
-check "forgotten" baleen detach --forget veth-b
-check "an image" baleen build -o "$TMP/bad.bln" "$TMP/list"
-check "put on" baleen attach veth-b --drop "bad=$TMP/bad.bln"
-check_status "is none, either" 1 baleen config veth-b
-check "forgotten" baleen detach --forget veth-b
+changes_nothing "a rate"
+is "and what is built" "$(grep -o 'fpp .*\|accept-fpp .*' "$TMP/copies.conf" | paste -sd ' ')" "fpp 0.001 accept-fpp 0.01"
+forget
+check "a list" baleen attach veth-b --drop "bad=$TMP/list"
+check "and what is added to it" baleen merge veth-b:bad "$TMP/friends" -o veth-b:bad
+changes_nothing "a merge"
+check "and resized" baleen resize --capacity 100k veth-b:bad -o veth-b:bad
+baleen config veth-b >"$TMP/copies.conf"
+check "is the same" baleen apply -c "$TMP/copies.conf" veth-b
+check "another of it is put on" baleen swap veth-b:bad - <"$TMP/table.csv" --column 1
+baleen config veth-b >"$TMP/copies.conf"
+check "and the same again" baleen apply -c "$TMP/copies.conf" veth-b
+forget
+
+# A typed rule holds what was typed, of this host's own, too.
+own=$(in_ns "$B" ip -4 -o addr show dev veth-b | awk '{ sub("/.*", "", $4); print $4; exit }')
+printf '%s\n' 45.1.1.0/24 "$own" >"$TMP/own"
+check "an address of this host" baleen attach veth-b --force --drop "bad=$TMP/own"
+baleen config veth-b >"$TMP/own.conf"
+is "is typed" "$(grep -c 'protect none' "$TMP/own.conf")" 1
+check_status "with it nothing changes" 3 baleen apply --force -c "$TMP/own.conf" veth-b
+is "and it is dropped" "$(dropped "$own")" D
+check "off for a while" baleen detach --forget veth-b
+check_status "without --force it is refused" 1 baleen apply -c "$TMP/own.conf" veth-b
+is "for a reason" "$(grep -c "$own" "$TMP/err")" 1
+sed 's/protect none/protect host/' "$TMP/own.conf" >"$TMP/host.conf"
+check_status "protected" 3 baleen apply -c "$TMP/host.conf" veth-b
+is "it is not" "$(dropped "$own")" P
+forget
 
 # --- secrets ---
 

@@ -52,7 +52,8 @@ static bool needs_version(const struct baleen_rule_store *state, const char *rul
 {
 	struct copies copies = { .rule = rule, .wanted = wanted };
 
-	if (!state || (!baleen_url_is(wanted->source) && !baleen_feed_set_is(wanted->source)))
+	if (!state || (!baleen_url_is(wanted->source) && !baleen_feed_set_is(wanted->source) &&
+		       !baleen_feed_copy_is(wanted->source)))
 		return true;
 	baleen_feeds_each(state, rule, find_copy, &copies, NULL);
 	return !copies.has_copy;

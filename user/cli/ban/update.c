@@ -68,8 +68,7 @@ static bool is_asked_for(const struct device *device, const struct baleen_rule_s
 {
 	const char *rule = device->conf.rules.rule[feed->rule].name;
 
-	/* A pipe cannot be read twice. */
-	if (!strcmp(feed->wanted.source, "-") || (device->rule && strcmp(device->rule, rule)))
+	if (baleen_feed_copy_is(feed->wanted.source) || (device->rule && strcmp(device->rule, rule)))
 		return false;
 	if (device->update->routes && !baleen_route_feed_is(feed->wanted.source))
 		return false;

@@ -27,17 +27,20 @@
  *              feed set+https://example.org/bans key /etc/baleen/bans.pub ring 1
  *              feed route:rtbh hold 1h   routes of a kernel table that lead nowhere
  *              feed fleet:bans max-ttl 24h   what other hosts of a fleet have banned
+ *              feed copy:stdin           what was typed from a pipe: this device alone has it
  *              min-entries 100
  *              max-entries 1M
  *              max-shrink 50%
  *              max-coverage 25%
  *              max-growth 0.1%
  *              special keep              private and other such ranges stay in
+ *              protect none              and addresses of this host: its lists mean them
  *      rule flows drop
  *              key src,dport
  *              capacity 1M
  *              kind bloom                or cuckoo, classic, counting, quotient
  *              fpp 1e-6                  consents to it, too
+ *              accept-fpp 1e-3           and to more: an image is as it is
  *      rule bans drop
  *              bans                      'baleen ban' adds to it
  *              widen 8 in /24, 8 in /48  so many bans in such a prefix ban the prefix

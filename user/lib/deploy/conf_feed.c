@@ -208,6 +208,20 @@ static int check_host(struct baleen_conf_parser *parser, const char *source, u32
 	return 0;
 }
 
+static int check_copy(struct baleen_conf_parser *parser, const char *source, u32 given)
+{
+	if (strlen(source) >= BALEEN_SOURCE_BYTES || !source[sizeof(BALEEN_FEED_COPY) - 1])
+		return baleen_conf_refuse(parser, "feed %s: its name is empty, or too long",
+					  BALEEN_FEED_COPY);
+	if (given & ~(COLUMN_WORDS | 1u << WHERE | 1u << DELIMITER | 1u << SKIP_BAD))
+		return baleen_conf_refuse(
+			parser,
+			"feed %s: only column, json, format, where, delimiter and skip-bad are for "
+			"copies",
+			source);
+	return 0;
+}
+
 static int check_set(struct baleen_conf_parser *parser, const char *source, u32 given)
 {
 	const char *reason = strlen(source) < BALEEN_SOURCE_BYTES ? baleen_feed_set_refuse(source) :
@@ -239,6 +253,8 @@ static int check_source(struct baleen_conf_parser *parser, const char *source, u
 		return check_host(parser, source, given);
 	if (baleen_feed_set_is(source))
 		return check_set(parser, source, given);
+	if (baleen_feed_copy_is(source))
+		return check_copy(parser, source, given);
 	if (given & 1u << RING)
 		return baleen_conf_refuse(parser, "ring is for signed sets: feed set+https://...");
 	if (given & 1u << KEY)

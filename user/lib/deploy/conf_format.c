@@ -169,12 +169,12 @@ static void put_limits(FILE *out, const struct baleen_feed_limits *limits)
 }
 
 /* As short as it reads back the same. */
-static void put_rate(FILE *out, double rate)
+static void put_rate(FILE *out, const char *word, double rate)
 {
 	char text[32];
 
 	snprintf(text, sizeof(text), "%.15g", rate);
-	fprintf(out, strtod(text, NULL) == rate ? "\tfpp %.15g\n" : "\tfpp %.17g\n", rate);
+	fprintf(out, strtod(text, NULL) == rate ? "\t%s %.15g\n" : "\t%s %.17g\n", word, rate);
 }
 
 static void put_rule(FILE *out, const struct baleen_conf *conf, u32 index, bool shows_secrets)
@@ -195,12 +195,15 @@ static void put_rule(FILE *out, const struct baleen_conf *conf, u32 index, bool 
 		fprintf(out, "\tkey %s\n", baleen_key_spec_text(rule->key_spec, spec));
 	if (rule->kind != BALEEN_KIND_CUCKOO)
 		fprintf(out, "\tkind %s\n", baleen_kind_name(rule->kind));
-	/* The statement consents to a rate, too. */
-	if (rule->fpp > 0 || rule->accept_fpp > 0)
-		put_rate(out, rule->accept_fpp > rule->fpp ? rule->accept_fpp : rule->fpp);
+	if (rule->fpp > 0)
+		put_rate(out, "fpp", rule->fpp);
+	if (rule->accept_fpp > 0)
+		put_rate(out, "accept-fpp", rule->accept_fpp);
 	if (rule->capacity)
 		fprintf(out, "\tcapacity %llu\n", (unsigned long long)rule->capacity);
 	put_limits(out, &rule->limits);
+	if (!rule->guards_feeds)
+		fputs("\tprotect none\n", out);
 	if (rule->is_any)
 		fputs("\tany\n", out);
 	if (rule->takes_bans)

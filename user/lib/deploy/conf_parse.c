@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* A configuration from text. */
+/* A configuration from text.
+ *
+ * Above 500 lines: a line of the table and a few lines to read it, statement by statement.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -207,8 +210,8 @@ static int parse_kind(struct baleen_conf_parser *parser, void *to)
 static int parse_fpp(struct baleen_conf_parser *parser, void *to)
 {
 	if (baleen_rate_parse(parser->word[1], to))
-		return baleen_conf_refuse(parser, "fpp '%s': not a rate from 0 to below 1",
-					  parser->word[1]);
+		return baleen_conf_refuse(parser, "%s '%s': not a rate from 0 to below 1",
+					  parser->word[0], parser->word[1]);
 	return 0;
 }
 
@@ -240,6 +243,14 @@ static int parse_share(struct baleen_conf_parser *parser, void *to)
 static int parse_special(struct baleen_conf_parser *parser, void *to)
 {
 	static const char *const words[] = { "remove", "keep" };
+
+	return parse_second(parser, words, to);
+}
+
+/* Nobody asks for more than there is. */
+static int parse_protect(struct baleen_conf_parser *parser, void *to)
+{
+	static const char *const words[] = { "none", "host" };
 
 	return parse_second(parser, words, to);
 }
@@ -324,6 +335,8 @@ static const struct statement {
 	{ "kind", OF_RULE, 2, 2, false, "cuckoo, bloom, classic, counting or quotient", parse_kind,
 	  RULE_AT(kind) },
 	{ "fpp", OF_RULE, 2, 2, false, "a rate such as 1e-6", parse_fpp, RULE_AT(fpp) },
+	{ "accept-fpp", OF_RULE, 2, 2, false, "a rate such as 1e-3", parse_fpp,
+	  RULE_AT(accept_fpp) },
 	{ "capacity", OF_RULE, 2, 2, false, "a count", parse_conf_count, RULE_AT(capacity) },
 	{ "min-entries", OF_RULE, 2, 2, false, "a count", parse_min_entries,
 	  RULE_AT(limits.min_entries) },
@@ -337,6 +350,7 @@ static const struct statement {
 	  RULE_AT(limits.max_growth) },
 	{ "special", OF_RULE, 2, 2, false, "keep or remove", parse_special,
 	  RULE_AT(limits.keep_special) },
+	{ "protect", OF_RULE, 2, 2, false, "none or host", parse_protect, RULE_AT(guards_feeds) },
 	{ "any", OF_RULE, 1, 1, false, NULL, parse_flag, RULE_AT(is_any) },
 	{ "bans", OF_RULE, 1, 1, false, NULL, parse_flag, RULE_AT(takes_bans) },
 	{ "ban-width", OF_RULE, 2, 2, false, "the length of a prefix", parse_ban_width,
@@ -346,6 +360,8 @@ static const struct statement {
 };
 
 #define N_STATEMENTS (sizeof(statements) / sizeof(statements[0]))
+
+_Static_assert(N_STATEMENTS <= 64, "a bit of struct baleen_conf_parser's given each");
 
 static int find_statement(struct baleen_conf_parser *parser, u32 *index)
 {
@@ -382,11 +398,11 @@ static int check_place(struct baleen_conf_parser *parser, u32 index)
 	if (statement->of == OF_RULE && !parser->rule)
 		return baleen_conf_refuse(parser, "%s is of a rule: it stands behind one",
 					  statement->word);
-	if (parser->given & 1u << index && !statement->repeats)
+	if (parser->given & 1ull << index && !statement->repeats)
 		return baleen_conf_refuse(parser, "%s is given twice", statement->word);
 	if (statement->of == BEGINS_RULE)
 		parser->given = 0;
-	parser->given |= 1u << index;
+	parser->given |= 1ull << index;
 	return 0;
 }
 

@@ -31,7 +31,7 @@ struct baleen_conf_parser {
 	struct baleen_conf *conf;
 	struct baleen_stored_rule *rule;
 	u64 rule_line[BALEEN_MAX_RULES];
-	u32 given;
+	u64 given;
 	char text[BALEEN_CONF_MAX_LINE + 1];
 	char buffer[BALEEN_CONF_MAX_LINE + 1];
 	char *word[BALEEN_CONF_MAX_WORDS + 1];

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "deploy/device_session.h"
@@ -18,18 +19,60 @@ static bool is_kept_as_image(const struct baleen_rule_source *source)
 	return !source->is_list || source->build->like;
 }
 
-/* A path that means the same from every directory. */
-static int name_source(const char *path, char *name, struct baleen_error *error)
+/* An image that is no file: it was made of a list, or of live filters. */
+static bool is_made(const struct baleen_rule_source *source)
+{
+	return is_kept_as_image(source) && (source->is_list || !source->fd);
+}
+
+/* Whoever reads its name later reads the same. */
+static bool is_file(const struct baleen_rule_source *source)
+{
+	struct stat stat_;
+
+	return !is_made(source) && strcmp(source->path, "-") && !stat(source->path, &stat_) &&
+	       S_ISREG(stat_.st_mode);
+}
+
+static int is_taken(const struct baleen_feed *feed, void *name)
+{
+	return !strcmp(feed->wanted.source, name);
+}
+
+/* A name that no other copy of the device has. */
+static int name_copy(const struct baleen_rule_store *state, const char *path, char *name,
+		     struct baleen_error *error)
+{
+	const char *of = strcmp(path, "-") ? path : "stdin";
+	int n = snprintf(name, BALEEN_SOURCE_BYTES, "%s%s", BALEEN_FEED_COPY, of), ret;
+
+	for (u32 i = 2; n < BALEEN_SOURCE_BYTES; i++) {
+		ret = baleen_feeds_each(state, NULL, is_taken, name, error);
+		if (ret <= 0)
+			return ret;
+		n = snprintf(name, BALEEN_SOURCE_BYTES, "%s%s-%u", BALEEN_FEED_COPY, of, i);
+	}
+	return -ENAMETOOLONG;
+}
+
+/* A file has a path that means the same from every directory; all else is kept here alone. */
+static int name_source(const struct baleen_rule_store *state,
+		       const struct baleen_rule_source *source, char *name,
+		       struct baleen_error *error)
 {
 	char real[PATH_MAX];
+	int err = -ENAMETOOLONG;
 
-	if (strcmp(path, "-") && realpath(path, real))
-		path = real;
-	if (strlen(path) >= BALEEN_SOURCE_BYTES)
-		return baleen_fail(error, ENAMETOOLONG,
-				   "%.40s...: the path is too long to be remembered", path);
-	strcpy(name, path);
-	return 0;
+	if (!is_file(source) || !realpath(source->path, real)) {
+		err = name_copy(state, source->path, name, error);
+	} else if (strlen(real) < BALEEN_SOURCE_BYTES) {
+		strcpy(name, real);
+		err = 0;
+	}
+	return err == -ENAMETOOLONG ? baleen_fail(error, ENAMETOOLONG,
+						  "%.40s...: the path is too long to be remembered",
+						  source->path) :
+				      err;
 }
 
 /* The image itself, for what was no list or is built like another image. */
@@ -73,8 +116,9 @@ static int describe_table(struct baleen_feed *feed, const struct baleen_csv_opti
 			   wanted->source);
 }
 
-static int describe_feed(struct baleen_feed *feed, const char *rule,
-			 const struct baleen_rule_source *source, struct baleen_error *error)
+static int describe_feed(const struct baleen_rule_store *state, struct baleen_feed *feed,
+			 const char *rule, const struct baleen_rule_source *source,
+			 struct baleen_error *error)
 {
 	const struct baleen_image *image = &source->filter->image;
 	/* An image from elsewhere may not tell. */
@@ -88,7 +132,7 @@ static int describe_feed(struct baleen_feed *feed, const char *rule,
 				      .n_entries = n_written ?: image->n_entries };
 	feed->checked_ms = feed->confirmed_ms = feed->received_ms;
 	snprintf(feed->rule, sizeof(feed->rule), "%s", rule);
-	err = name_source(source->path, feed->wanted.source, error);
+	err = name_source(state, source, feed->wanted.source, error);
 	if (err)
 		return err;
 	feed->wanted.skip_bad = source->skips_bad;
@@ -169,17 +213,16 @@ int baleen_device_session_add_feed(struct baleen_device_session *session, const 
 				   const struct baleen_rule_source *source,
 				   struct baleen_error *error)
 {
-	/* An image file is copied from where it is, not by way of memory. */
-	bool is_made = is_kept_as_image(source) && (source->is_list || !source->fd);
 	struct baleen_feed feed;
 	int fd, err;
 
 	if (!session->has_state)
 		return 0;
-	err = describe_feed(&feed, rule, source, error);
+	err = describe_feed(&session->deploy.state, &feed, rule, source, error);
 	if (err)
 		return err;
-	fd = is_made ? image_fd(source, error) : source->fd;
+	/* An image file is copied from where it is, not by way of memory. */
+	fd = is_made(source) ? image_fd(source, error) : source->fd;
 	if (fd < 0)
 		return fd;
 	err = count_removed(session, &feed, fd, source, error);
@@ -187,7 +230,7 @@ int baleen_device_session_add_feed(struct baleen_device_session *session, const 
 		err = baleen_feeds_put(&session->deploy.state, &feed, error);
 	if (!err)
 		err = baleen_feed_accept(&session->deploy.state, &feed, fd, error);
-	if (is_made)
+	if (is_made(source))
 		close(fd);
 	return err;
 }

@@ -80,6 +80,39 @@ int baleen_feed_copy_file(const char *path, bool *is_for_all, struct baleen_erro
 	return err ? err : to;
 }
 
+/**
+ * struct wanted_copy - a copy that any rule of the device may have
+ * @name: its source
+ * @feed: the feed; no id when there is none
+ */
+struct wanted_copy {
+	const char *name;
+	struct baleen_feed feed;
+};
+
+static int look_for_copy(const struct baleen_feed *feed, void *data)
+{
+	struct wanted_copy *copy = data;
+
+	if (strcmp(feed->wanted.source, copy->name) || !baleen_feed_has_copy(feed))
+		return 0;
+	copy->feed = *feed;
+	return 1;
+}
+
+int baleen_feed_copy_open(const struct baleen_rule_store *state, const char *name,
+			  struct baleen_error *error)
+{
+	struct wanted_copy copy = { .name = name };
+	int err = state ? baleen_feeds_each(state, NULL, look_for_copy, &copy, error) : 0;
+
+	if (err < 0)
+		return err;
+	if (!copy.feed.id)
+		return baleen_fail(error, ENOENT, "%s: the device has no such copy", name);
+	return baleen_feed_open(state, &copy.feed, error);
+}
+
 bool baleen_feed_is_same_file(int a, int b)
 {
 	char bytes_a[16384], bytes_b[sizeof(bytes_a)];

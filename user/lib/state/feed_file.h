@@ -7,7 +7,7 @@
 
 #include <baleen/port.h>
 
-#include "util/error.h"
+#include "state/feeds.h"
 
 /**
  * baleen_feed_copy_file() - a file as it is now, in memory
@@ -21,6 +21,19 @@
  * file; -EFBIG; a negative errno.
  */
 int baleen_feed_copy_file(const char *path, bool *is_public, struct baleen_error *error);
+
+/**
+ * baleen_feed_copy_open() - open a copy that any rule of a device has
+ * @state: of the device; NULL when it has none
+ * @name: copy:NAME
+ * @error: filled in on failure
+ *
+ * A rule that gets another name keeps what it was made of.
+ *
+ * Return: a descriptor to be closed by the caller; -ENOENT; a negative errno.
+ */
+int baleen_feed_copy_open(const struct baleen_rule_store *state, const char *name,
+			  struct baleen_error *error);
 
 /**
  * baleen_feed_is_same_file() - have two files the same bytes?

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* New versions of feeds: received, judged, and only then taken. */
+/* New versions of feeds: received, judged, and only then taken.
+ *
+ * Above 500 lines: each kind of source, one after the other.
+ */
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
@@ -234,6 +237,24 @@ static int receive_of_system(struct source *source)
 	return 0;
 }
 
+/* --- copies ----------------------------------------------------------------------- */
+
+static int receive_copy(struct source *source)
+{
+	struct baleen_feed_version *version = add_version(source, "");
+	struct baleen_error why;
+
+	if (!version)
+		return baleen_no_memory(source->error);
+	version->is_public = true;
+	version->fd = baleen_feed_copy_open(source->ask->state, source->ask->wanted->source, &why);
+	if (version->fd >= 0)
+		return judge(source, version);
+	version->fd = -1;
+	baleen_feed_version_fail(version, why.text);
+	return 0;
+}
+
 /* --- directories ------------------------------------------------------------------- */
 
 static int is_wanted(const struct dirent *entry)
@@ -450,6 +471,8 @@ static int receive_from(struct source *source)
 		return receive_of_system(source);
 	if (baleen_url_is(path) || baleen_feed_set_is(path))
 		return receive_url(source);
+	if (baleen_feed_copy_is(path))
+		return receive_copy(source);
 	if (stat(path, &stat_) || !S_ISDIR(stat_.st_mode)) {
 		/* It was a directory: its files are not one that cannot be read. */
 		if (source->n_rows && source->row[0].file[0]) {

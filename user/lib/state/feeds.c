@@ -57,7 +57,7 @@ u64 baleen_feed_due_ms(const struct baleen_feed *feed, u64 now_ms)
 {
 	u64 wait_ms = feed->wanted.every_s * 1000ull, due_ms = 0;
 
-	if (!strcmp(feed->wanted.source, "-"))
+	if (baleen_feed_copy_is(feed->wanted.source))
 		return 0;
 	if (feed->n_failures && wait_ms > BALEEN_FEED_RETRY_MS)
 		wait_ms = BALEEN_FEED_RETRY_MS;

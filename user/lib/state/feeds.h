@@ -6,10 +6,16 @@
 #ifndef BALEEN_FEEDS_H
 #define BALEEN_FEEDS_H
 
+#include <string.h>
+
 #include "list/list.h"
 #include "state/rule_store.h"
 
 #define BALEEN_SOURCE_BYTES 1024
+/* A source that is nowhere but in the state begins so: what came from standard input or a pipe, or
+ * was made of live filters.
+ */
+#define BALEEN_FEED_COPY "copy:"
 #define BALEEN_FEED_OPTION_BYTES 256
 
 /**
@@ -27,8 +33,7 @@ enum baleen_feed_format {
 /**
  * struct baleen_feed_source - what is asked for
  * @source: a path, a directory of lists, an http or https URL, route:TABLE
- *          (route_feed.h), name:HOST (feed_host.h), or set+URL (feed_set.h); "-" was a pipe,
- *          which cannot be read again
+ *          (route_feed.h), name:HOST (feed_host.h), set+URL (feed_set.h), or copy:NAME
  * @column: of a table: the column of the keys; empty for a list
  * @where: of a table: COLUMN=VALUE, several with newlines between
  * @delimiter: of a table: its character; 0 to find out
@@ -108,6 +113,17 @@ struct baleen_feed {
 	u64 n_fallbacks;
 };
 
+/**
+ * baleen_feed_copy_is() - is a source nowhere but in the state?
+ * @source: as in struct baleen_feed_source
+ *
+ * Return: true of copy:NAME.
+ */
+static inline bool baleen_feed_copy_is(const char *source)
+{
+	return !strncmp(source, BALEEN_FEED_COPY, sizeof(BALEEN_FEED_COPY) - 1);
+}
+
 /* Is there a last good copy of it? */
 static inline bool baleen_feed_has_copy(const struct baleen_feed *feed)
 {
@@ -168,7 +184,7 @@ u64 baleen_rule_written(const struct baleen_rule_store *state, const char *rule)
  *          was set back, is due
  *
  * Return: milliseconds since the epoch; 0 for never: it has no interval, holds no routes,
- * or came through a pipe.
+ * or is nowhere but in the state.
  */
 u64 baleen_feed_due_ms(const struct baleen_feed *feed, u64 now_ms);
 
