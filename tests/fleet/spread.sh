@@ -94,8 +94,7 @@ start_daemon 2
 await "it is back" eval '[ "$(b 1 fleet who --all 192.0.2.20)" = "192.0.2.20: in force on 2 of 2" ]'
 
 check "the filter of the second is saved" b 2 save eth0 -o "$TMP/saved"
-is "with the bans that it takes" "$(jq -c '.rules[0].bans.fleet' "$TMP/saved/rules.json")" \
-	'{"set":"bans","max_ttl":86400}'
+is "with the bans that it takes" "$(grep -c 'feed fleet:bans max-ttl 1d' "$TMP/saved/device.conf")" 1
 check "detached" b 2 detach --forget --entries eth0
 check "and restored" b 2 restore --force eth0 "$TMP/saved"
 check "a ban on the first" b 1 add eth0:bad 192.0.2.12 --origin fail2ban --ttl 1h

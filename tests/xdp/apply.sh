@@ -115,7 +115,6 @@ try_first()
 would change" baleen apply --check
 	changes "--diff" "+default pass
 +sample 10/s
-+never $TMP/conf/never.list
 +rule good allow
 +	feed $L/good
 +rule bad drop

@@ -111,11 +111,11 @@ check_status "another rule may have it" 3 baleen apply -c "$TMP/copies.conf" vet
 is "with all that is in it" "$(dropped "${KEYS[@]}")" "$before"
 check "update leaves it alone" baleen update veth-b
 sed -i 's/copy:stdin-2/copy:stdin-3/' "$TMP/copies.conf"
-refuses "none of that name" "$TMP/copies.conf:8: copy:stdin-3: the device has no such copy" \
+refuses "none of that name" "$TMP/copies.conf:7: copy:stdin-3: the device has no such copy" \
 	baleen apply -c "$TMP/copies.conf" veth-b
 is "changes nothing" "$(dropped "${KEYS[@]}")" "$before"
 forget
-refuses "nor has a device without a state" "$TMP/copies.conf:4: copy:stdin: the device has no such copy" \
+refuses "nor has a device without a state" "$TMP/copies.conf:3: copy:stdin: the device has no such copy" \
 	baleen apply -c "$TMP/copies.conf" veth-b
 for statement in "feed copy:" "feed copy:stdin every 1h" "feed copy:stdin access /x" "feed copy:stdin ring 1"; do
 	printf '%s\n' "rule bad drop" "$statement" >"$TMP/wrong.conf"

@@ -87,7 +87,7 @@ try_saves()
 	local start
 	local -a argv
 
-	put new || bail "cannot put the new set"
+	put_saved new
 	mapfile -t argv < <(command_save)
 	for start in none old; do
 		start_saved "$start"

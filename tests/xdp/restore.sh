@@ -17,9 +17,10 @@ VERDICT=$ROOT/build/tools/verdict
 N_RESTORES=40
 ASKED=(192.0.2.1 192.0.2.2 192.0.2.3 192.0.2.9 198.51.100.7 2001:db8::1 2001:db8::2 2001:db8::3
 	203.0.113.1 203.0.113.9 2001:db8:7::1 2001:db8:7::9)
+# Room in tables is made anew.
 # shellcheck disable=SC2016 # of jq
 UNCOUNTED='.[0] | [ .device_at_attach, .requested_mode, .default, .dry_run, .sample.rate,
-	[.rules[] | del(.packets, .packet_bytes, .feeds, .origins)] ]'
+	[.rules[] | del(.packets, .packet_bytes, .feeds, .origins, .bytes, .tables)] ]'
 
 baleen() { in_ns "$B" "$BALEEN" "$@"; }
 
@@ -66,13 +67,12 @@ try_round_trip()
 	want=$(state)
 	is "the allow-list passes, all else is dropped" "$(tail -n 1 <<<"$want")" PPDDDPDDPDPD
 	prints "save" "veth-b: saved 4 rules to $saved" baleen save veth-b -o "$saved"
-	is "one image a rule, and the manifest" "$(cd "$saved" && stat -c '%a %n' -- . *)" \
-		$'700 .\n600 bad.bln\n600 good.bln\n600 plain.bln\n600 rules.json\n600 seen.bln'
+	is "a configuration, copies of feeds, and the manifest" "$(cd "$saved" && stat -c '%a %n' -- . *)" \
+		$'700 .\n600 bad.2\n600 device.conf\n600 good.1\n600 plain.4\n600 saved.json\n600 seen.3'
 	is "nothing beside" "$(beside "$saved")" saved
-	check "each file is an image" "$BALEEN" info "$saved"/*.bln
-	is "with the keys that were listed" \
-		"$(for i in bad seen plain; do
-			"$BALEEN" match -f "$TMP/$i" "$saved/$i.bln" | cmp - "$TMP/$i"; done)" ""
+	is "as they were listed" "$(for i in good.1 bad.2 seen.3 plain.4; do
+		cmp "$saved/$i" "$TMP/${i%.*}"; done)" ""
+	is "and as config prints it" "$(tr -s ' \t' ' ' <"$saved/device.conf")" "$(baleen config veth-b | tr -s ' \t' ' ')"
 
 	counted=$(baleen status -j veth-b | jq '.[0].rules[0].packets')
 	prints "restore over itself" "veth-b: restored 4 rules, updated, native" \
@@ -124,9 +124,8 @@ behind the driver, DRY RUN: drops nothing" baleen restore --force veth-b "$gener
 	check "detach generic again" baleen detach veth-b
 	check "restore in another mode" baleen restore --force --mode native veth-b "$generic"
 	is "native" "$(xdp_mode "$B" veth-b)" native
-	refuses "a mode that it is not attached in" "veth-b: is attached native, and the rules ask \
-for generic: 'baleen detach veth-b' first, or --mode auto" \
-		baleen restore --force veth-b "$generic"
+	refuses "a mode that it is not attached in" "veth-b: is attached native, and mode generic is asked \
+for: 'baleen detach veth-b' first" baleen restore --force veth-b "$generic"
 	prints "unless any will do" "veth-b: restored 4 rules, updated, native, DRY RUN: drops \
 nothing" baleen restore --force --mode auto veth-b "$generic"
 	check "back to what was saved first" baleen restore --force veth-b "$TMP/all/saved"
@@ -142,7 +141,7 @@ try_places()
 	check "detach" baleen detach veth-b
 	check "attach without a link" attach_rules --no-link
 	check "save that" baleen save veth-b -o "$netlink"
-	refuses "a place that it is not in" "veth-b: is attached in another way than was saved: \
+	refuses "a place that it is not in" "veth-b: is attached by netlink, and link is asked for: \
 'baleen detach veth-b' first" baleen restore --force veth-b "$TMP/all/saved"
 	check "the place that it is in" baleen restore --force veth-b "$netlink"
 	check "detach that" baleen detach veth-b
@@ -185,7 +184,7 @@ damaged()
 }
 
 # edit FILTER: the manifest by hand
-edit() { jq "$1" rules.json >"$TMP/edited" && cp "$TMP/edited" rules.json; }
+edit() { jq "$1" saved.json >"$TMP/edited" && cp "$TMP/edited" saved.json; }
 exchange() { mv "$1" "$TMP/x" && mv "$2" "$1" && mv "$TMP/x" "$2"; }
 # flip FILE OFFSET: one bit
 flip()
@@ -198,49 +197,46 @@ try_damage()
 {
 	local want d=$TMP/d by_hand
 
-	by_hand="$d/rules.json: its checksum does not match: damaged, or changed by hand"
+	by_hand="$d/saved.json: its checksum does not match: damaged, or changed by hand"
 	want=$(state)
-	damaged "exchanged images" "$d/good.bln: holds the image of rule 'bad'" \
-		exchange good.bln bad.bln
-	damaged "a copied image" "$d/bad.bln: holds the image of rule 'good'" cp good.bln bad.bln
-	damaged "a renamed image" "$d/goof.bln: is no part of what was saved" mv good.bln goof.bln
-	damaged "a missing image" "$d/good.bln: No such file or directory" rm good.bln
-	damaged "a missing manifest" "$d/rules.json: No such file or directory" rm rules.json
-	damaged "an image too many" "$d/more.bln: is no part of what was saved" cp good.bln more.bln
+	damaged "exchanged copies" "$d/good.1: is not what was saved" exchange good.1 bad.2
+	damaged "a copied copy" "$d/bad.2: is not what was saved" cp good.1 bad.2
+	damaged "a renamed copy" "$d/goof.1: is no part of what was saved" mv good.1 goof.1
+	damaged "a missing copy" "$d/good.1: No such file or directory" rm good.1
+	damaged "a missing manifest" "$d/saved.json: No such file or directory" rm saved.json
+	damaged "a missing configuration" "$d/device.conf: No such file or directory" rm device.conf
+	damaged "a file too many" "$d/more.1: is no part of what was saved" cp good.1 more.1
 	damaged "a directory too many" "$d/x: is no part of what was saved" mkdir x
-	damaged "a truncated image" "$d/good.bln: truncated" truncate -s -64 good.bln
-	damaged "an empty image" "$d/good.bln: shorter than a header" truncate -s 0 good.bln
-	damaged "a flipped bit of a header" \
-		"$d/good.bln: header checksum does not match: damaged" flip good.bln 100
-	damaged "a flipped bit of a body" \
-		"$d/good.bln: body checksum does not match: damaged" flip good.bln 520
-	damaged "another image" "$d/good.bln: is not the image that was saved" \
-		"$BALEEN" build -o good.bln "$TMP/plain"
-	damaged "an image that is a link" "$d/good.bln: Too many levels of symbolic links" \
-		sh -c 'mv good.bln ../good.bln && ln -s ../good.bln good.bln'
-	damaged "an image that is a pipe" "$d/good.bln: not a regular file" \
-		sh -c 'rm good.bln && mkfifo good.bln'
-	damaged "a manifest that is a pipe" \
-		"$d/rules.json: not a regular file" \
-		sh -c 'rm rules.json && mkfifo rules.json'
-	damaged "an allow-list made a drop-list" "$by_hand" edit '.rules[0].action = "drop"'
-	damaged "a drop-list made an allow-list" "$by_hand" edit '.rules[1].action = "allow"'
-	damaged "another default" "$by_hand" edit '.default = "pass"'
-	damaged "another order" "$by_hand" edit '.rules |= reverse'
-	damaged "a rule less" "$by_hand" edit 'del(.rules[0])'
-	damaged "a qualifier less" "$by_hand" edit '.rules[1].qualifiers = "proto tcp"'
+	damaged "a truncated copy" "$d/good.1: is not what was saved" truncate -s -4 good.1
+	damaged "an empty copy" "$d/good.1: is not what was saved" truncate -s 0 good.1
+	damaged "a longer copy" "$d/good.1: is not what was saved" sh -c 'echo >>good.1'
+	damaged "a flipped bit" "$d/good.1: is not what was saved" flip good.1 10
+	damaged "a copy that is a link" "$d/good.1: Too many levels of symbolic links" \
+		sh -c 'mv good.1 ../good.1 && ln -s ../good.1 good.1'
+	damaged "a copy that is a pipe" "$d/good.1: not a regular file" sh -c 'rm good.1 && mkfifo good.1'
+	damaged "a manifest that is a pipe" "$d/saved.json: not a regular file" \
+		sh -c 'rm saved.json && mkfifo saved.json'
+	damaged "an allow-list made a drop-list" "$d/device.conf: is not what was saved" \
+		sed -i 's/rule good allow/rule good drop/' device.conf
+	damaged "another default" "$d/device.conf: is not what was saved" sed -i 's/^default.*/default pass/' device.conf
+	damaged "another device" "$by_hand" edit '.device = "eth0"'
+	damaged "kept" "$by_hand" edit '.kept = true'
+	damaged "another order" "$by_hand" edit '.copies |= reverse'
+	damaged "a copy less" "$by_hand" edit 'del(.copies[0])'
+	damaged "of another feed" "$by_hand" edit '.copies[0].feed = 1'
+	damaged "another sum" "$by_hand" edit '.copies[1].file.crc = 7'
 	damaged "a field more" "$by_hand" edit '.more = 1'
 	damaged "another checksum" "$by_hand" edit '.checksum += 1'
-	damaged "no checksum" "$d/rules.json: has no checksum" edit 'del(.checksum)'
-	damaged "another version" "$d/rules.json: of version 2, not 1" edit '.version = 2'
-	damaged "another format" "$d/rules.json: not written by 'baleen save'" edit '.format = "x"'
-	damaged "an empty manifest" "$d/rules.json:1: '[' or '{' expected near end of file" \
-		truncate -s 0 rules.json
-	damaged "an oversized manifest" "$d/rules.json: no file of up to 65536 bytes" \
-		truncate -s 65537 rules.json
+	damaged "no checksum" "$d/saved.json: has no checksum" edit 'del(.checksum)'
+	damaged "another version" "$d/saved.json: of version 2, not 1" edit '.version = 2'
+	damaged "another format" "$d/saved.json: not written by 'baleen save'" edit '.format = "x"'
+	damaged "an empty manifest" "$d/saved.json:1: '[' or '{' expected near end of file" \
+		truncate -s 0 saved.json
+	damaged "an oversized manifest" "$d/saved.json: no file of up to 67108864 bytes" \
+		truncate -s 67108865 saved.json
 	damaged "no directory" "$d: No such file or directory" rm -r "$d"
 	damaged "a file instead" "$d: Not a directory" sh -c "rm -r $d && echo >$d"
-	rm -rf "$d" "$TMP/good.bln"
+	rm -rf "$d" "$TMP/good.1"
 	check "no device" test "$(baleen restore no-such "$d" 2>&1)" = \
 		"baleen: no-such: no such device"
 	cp -a "$TMP/all/saved" "$d"
@@ -272,7 +268,7 @@ try_save()
 	echo mine >"$s/foreign/mine"
 	unsaved "save to a file" "$s/file: Not a directory" "$s/file"
 	unsaved "save over a directory of somebody else" "$s/foreign: not replaced, since nobody \
-saved it: $s/foreign/rules.json: No such file or directory" "$s/foreign"
+saved it: $s/foreign/saved.json: No such file or directory" "$s/foreign"
 	unsaved "save into nowhere" "$s/no/such: No such file or directory" "$s/no/such"
 	unsaved "save to no name" ": No such file or directory" ""
 	check "save to an empty directory" baleen save veth-b -o "$s/empty"
@@ -281,9 +277,9 @@ saved it: $s/foreign/rules.json: No such file or directory" "$s/foreign"
 	unsaved "save over it with a file more" "$s/empty: not replaced, since nobody saved it: \
 $s/empty/mine: is no part of what was saved" "$s/empty"
 	rm "$s/empty/mine"
-	flip "$s/empty/good.bln" 600
-	rm "$s/empty/bad.bln"
-	check "save over it with damaged images" baleen save veth-b -o "$s/empty/"
+	flip "$s/empty/good.1" 3
+	rm "$s/empty/bad.2"
+	check "save over it with damaged copies" baleen save veth-b -o "$s/empty/"
 	is "mends it" "$(contents "$s/empty")" "$(contents "$TMP/all/saved")"
 	ln -s empty "$s/link"
 	check "save through a link" baleen save veth-b -o "$s/link"

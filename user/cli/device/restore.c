@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* baleen restore: onto a device what was saved. */
 #include <errno.h>
-#include <limits.h>
-#include <math.h>
 
-#include "cli/open/policy.h"
 #include "cli/device/restore.h"
-#include "cli/open/session.h"
 #include "cli/open/guard.h"
-#include "deploy/saved_entries.h"
+#include "cli/open/policy.h"
+#include "cli/open/session.h"
+#include "deploy/conf_apply.h"
 #include "deploy/saved.h"
-#include "list/special.h"
-#include "ops/edit.h"
+#include "deploy/saved_entries.h"
 #include "util/number.h"
 #include "util/shell.h"
 
@@ -28,6 +25,16 @@ struct restore {
 	bool is_boot;
 	u64 wait_ms;
 	u32 ifindex; /* 0: that of the device's name */
+};
+
+/**
+ * struct putting - what is to be put on
+ * @restore: the command
+ * @saved: read
+ */
+struct putting {
+	const struct restore *restore;
+	const struct baleen_saved *saved;
 };
 
 static int check_arguments(const struct restore *restore, int n)
@@ -105,14 +112,14 @@ static int report(const struct restore *restore, const struct baleen_saved *save
 {
 	struct baleen_saved_counts counts;
 	int err = put_entries(restore, saved, &counts);
-	u32 n = saved->ruleset.n_rules;
+	u32 n = saved->conf.rules.n_rules;
 	json_t *json;
 
 	if (!restore->json) {
 		say("%s: restored %u rule%s, %s, %s%s%s", restore->device, n, n == 1 ? "" : "s",
 		    how, baleen_mode_text(mode),
 		    mode == BALEEN_MODE_GENERIC ? ": degraded, behind the driver" : "",
-		    saved->ruleset.dry_run ? ", DRY RUN: drops nothing" : "");
+		    saved->conf.rules.dry_run ? ", DRY RUN: drops nothing" : "");
 		say_entries(&counts);
 		say("\n");
 		return finish_output(err);
@@ -124,7 +131,7 @@ static int report(const struct restore *restore, const struct baleen_saved *save
 	json_object_set_new(json, "rules", json_integer(n));
 	json_object_set_new(json, "mode", json_string(baleen_mode_text(mode)));
 	json_object_set_new(json, "degraded", json_boolean(mode == BALEEN_MODE_GENERIC));
-	json_object_set_new(json, "dry_run", json_boolean(saved->ruleset.dry_run));
+	json_object_set_new(json, "dry_run", json_boolean(saved->conf.rules.dry_run));
 	json_object_set_new(json, "entries", json_integer(counts.n_put));
 	json_object_set_new(json, "entries_there", json_integer(counts.n_there));
 	json_object_set_new(json, "entries_ended", json_integer(counts.n_ended));
@@ -133,153 +140,86 @@ static int report(const struct restore *restore, const struct baleen_saved *save
 	return err;
 }
 
-static int attach(const struct restore *restore, const struct baleen_saved *saved,
-		  const struct rules *rules, const struct list_options *lists)
+static int check(void *data, const struct baleen_xdp *xdp, const struct baleen_ruleset *ruleset)
 {
-	struct baleen_attempts attempts;
-	struct baleen_device_attach asked = { .device = restore->device,
-					      .ruleset = &saved->ruleset,
-					      .mode = saved->mode,
-					      .attach_type = saved->attach_type };
+	const struct putting *putting = data;
 
-	if (session_attach(&asked, rules, lists, &attempts))
-		return EXIT_FAILED;
-	return report(restore, saved, "attached", attempts.mode);
+	return guard_conf(putting->restore->device, &putting->saved->conf.rules, xdp, ruleset,
+			  putting->restore->force);
 }
 
-/* Mode and place are changed by no update: that takes a moment without any
- * filter, which is for the operator to choose.
- */
-static int check_way(const struct baleen_xdp *xdp, const struct baleen_saved *saved)
+static enum baleen_mode mode_now(const char *device)
 {
-	if (saved->mode != BALEEN_MODE_AUTO && saved->mode != xdp->there.mode)
-		return complain(
-			"%s: is attached %s, and the rules ask for %s: 'baleen detach %s' first, "
-			"or --mode auto",
-			xdp->device, baleen_mode_text(xdp->there.mode),
-			baleen_mode_text(saved->mode), baleen_shell_word(xdp->device).text);
-	if (baleen_attachment_type(xdp->pins.ifindex, saved->attach_type) !=
-	    xdp->config.attach_type)
-		return complain(
-			"%s: is attached in another way than was saved: 'baleen detach %s' first",
-			xdp->device, baleen_shell_word(xdp->device).text);
-	return 0;
-}
+	enum baleen_mode mode = BALEEN_MODE_AUTO;
+	struct baleen_xdp xdp;
 
-/* Rules of the same name and key go on counting. */
-static void continue_rules(const struct baleen_xdp *xdp, struct baleen_ruleset *ruleset)
-{
-	for (u32 i = 0; i < ruleset->n_rules; i++) {
-		struct baleen_ruleset_rule *rule = &ruleset->rule[i];
-		int index = baleen_xdp_rule_index(xdp, rule->name);
-
-		if (index >= 0 &&
-		    xdp->config.rule[index].image.key_spec == rule->filter->image.key_spec)
-			rule->live = index;
+	if (!baleen_xdp_open(&xdp, device, false, NULL)) {
+		mode = xdp.there.mode;
+		baleen_xdp_close(&xdp);
 	}
+	return mode;
 }
 
-static int update(const struct restore *restore, struct baleen_device_session *session,
-		  struct baleen_saved *saved, const struct rules *rules,
-		  const struct list_options *lists, enum baleen_mode *mode)
+static bool was_attached(const struct baleen_conf_plan *plan)
 {
-	const struct baleen_xdp *xdp = &session->deploy.xdp;
-
-	if (check_way(xdp, saved))
-		return EXIT_FAILED;
-	continue_rules(xdp, &saved->ruleset);
-	*mode = xdp->there.mode;
-	return session_put(session, &saved->ruleset, rules, lists) ? EXIT_FAILED : 0;
+	for (size_t i = 0; i < plan->n_changes; i++)
+		if (plan->change[i].kind == BALEEN_CONF_ATTACH)
+			return false;
+	return true;
 }
 
-/* Lists had none, so somebody added them one by one; a rule that takes such ranges out
- * would lose them when it is next derived, for they are of an image now.
- */
-static int has_special(const struct baleen_saved *saved, u32 i, bool *has)
+static int receive(const struct putting *putting, struct baleen_feed_versions *versions)
 {
-	const struct baleen_filter *filter = saved->ruleset.rule[i].filter;
-	struct baleen_list special = { 0 }, held = { 0 };
+	struct baleen_rule_store state;
 	struct baleen_error error;
-	int err = 0;
+	int err = baleen_rule_store_open(&state, putting->restore->device, 0, &error);
+	bool has_state = !err;
 
-	*has = false;
-	if (saved->ruleset.rule[i].action != BALEEN_ACTION_DROP ||
-	    !baleen_spec_is_address(filter->image.key_spec))
-		return 0;
-	err = baleen_special_list(filter->image.key_spec, &special, &error);
+	if (!err || err == -ENOENT)
+		err = baleen_saved_receive(putting->saved, has_state ? &state : NULL, versions,
+					   &error);
+	if (has_state)
+		baleen_rule_store_close(&state);
 	if (!err)
-		err = baleen_filter_held(filter, &special, true, &held, &error);
-	*has = !err && !baleen_list_is_empty(&held);
-	baleen_list_free(&held);
-	baleen_list_free(&special);
-	return err ? complain("%s", error.text) : 0;
-}
-
-static int find_special(const struct baleen_saved *saved, u32 i, enum rule_special *special)
-{
-	bool has;
-	int err = has_special(saved, i, &has);
-
-	if (err)
-		return err;
-	*special = has ? SPECIAL_MEANT : saved->removes_special[i] ? SPECIAL_REMOVE : SPECIAL_TOLD;
-	if (has && saved->removes_special[i])
-		complain("warning: rule '%s': special-purpose addresses that were added one by one "
-			 "are in its image: 'special keep' from now on",
-			 saved->ruleset.rule[i].name);
-	return 0;
-}
-
-/* The saved rules as if they had been typed. */
-static int name_images(const struct restore *restore, struct baleen_saved *saved,
-		       struct rules *rules, char (*path)[PATH_MAX])
-{
-	int err = 0;
-
-	rules->n = saved->ruleset.n_rules;
-	for (u32 i = 0; i < rules->n && !err; i++) {
-		struct baleen_ruleset_rule *rule = &saved->ruleset.rule[i];
-		char file[BALEEN_SAVED_FILE_BYTES];
-
-		baleen_saved_file(rule->name, file);
-		snprintf(path[i], sizeof(path[i]), "%s/%s", restore->directory, file);
-		rules->rule[i].path = path[i];
-		rules->rule[i].bans = saved->bans[i];
-		rules->rule[i].accept_fpp = saved->accept_fpp[i];
-		err = find_special(saved, i, &rules->rule[i].special);
-		rules->rule[i].ref =
-			(struct filter_ref){ .argument = path[i], .filter = *rule->filter };
-		rule->filter = &rules->rule[i].ref.filter;
-	}
-	return err;
+		return 0;
+	complain("%s", error.text);
+	suggest_mend(putting->restore->device);
+	return EXIT_FAILED;
 }
 
 static int put_on(const struct restore *restore, struct baleen_saved *saved)
 {
-	char path[BALEEN_MAX_RULES][PATH_MAX];
-	struct rules rules = { 0 };
-	struct list_options lists;
-	struct baleen_device_session session;
-	int err;
+	struct putting putting = { .restore = restore, .saved = saved };
+	struct baleen_feed_versions versions = { 0 };
+	struct baleen_conf_apply work = { .device = restore->device,
+					  .goal = { .conf = &saved->conf,
+						    .versions = &versions,
+						    .answers = &saved->answers,
+						    .device = restore->device,
+						    .is_volatile = !saved->is_kept },
+					  .timeout_ms = BALEEN_LOCK_TIMEOUT_MS,
+					  .check = check,
+					  .data = &putting };
+	struct baleen_error error = { "" };
+	int err = receive(&putting, &versions);
 
-	list_options_init(&lists);
-	err = name_images(restore, saved, &rules, path);
-	if (!err)
-		err = session_find(&session, restore->device, BALEEN_LOCK_TIMEOUT_MS);
-	if (err == -ENOENT)
-		return attach(restore, saved, &rules, &lists);
-	if (err)
-		return err;
-	if (session.deploy.xdp.attach_status == BALEEN_ATTACH_STATUS_ATTACHED) {
-		enum baleen_mode mode;
-
-		err = update(restore, &session, saved, &rules, &lists, &mode);
-		baleen_device_session_close(&session);
-		return err ? err : report(restore, saved, "updated", mode);
+	if (!err) {
+		err = baleen_conf_apply(&work, &error);
+		for (u32 i = 0; i < work.attempts.n_failed; i++)
+			complain("%s: %s failed: %s", restore->device, work.attempts.failed[i].what,
+				 work.attempts.failed[i].reason);
+		if (err < 0) {
+			complain("%s", error.text);
+			suggest_mend(restore->device);
+		}
+		err = err ? EXIT_FAILED : 0;
 	}
-	/* A filter that is out of force is replaced, or attach says why not. */
-	baleen_device_session_close(&session);
-	return attach(restore, saved, &rules, &lists);
+	if (!err)
+		err = report(restore, saved, was_attached(&work.plan) ? "updated" : "attached",
+			     mode_now(restore->device));
+	baleen_conf_plan_free(&work.plan);
+	baleen_feed_versions_free(&versions);
+	return err;
 }
 
 static int run(int argc, char **argv)
@@ -302,15 +242,10 @@ static int run(int argc, char **argv)
 	    baleen_saved_read(restore.directory, &saved, &error))
 		return complain("%s", error.text);
 	if (restore.is_mode_given)
-		saved.mode = restore.mode;
+		saved.conf.rules.mode = restore.mode;
 	if (baleen_device_is_egress(saved.device) != baleen_device_is_egress(restore.device))
 		complain("warning: %s: was saved of %s", restore.device, saved.device);
-	if (guard_host(&(struct baleen_lockout_check){ .device = restore.device,
-						       .ruleset = &saved.ruleset },
-		       NULL, restore.force))
-		err = EXIT_FAILED;
-	else
-		err = put_on(&restore, &saved);
+	err = put_on(&restore, &saved);
 	baleen_saved_free(&saved);
 	return err;
 }
@@ -333,14 +268,15 @@ const struct command restore_command = {
 	.name = "restore",
 	.synopsis = "DEV DIR [--mode MODE] [--force] [-j] | --boot [--wait SECONDS] [--ifindex N] "
 		    "[DEV...]",
-	.help = "Puts on a device what 'baleen save' wrote: rules, their order, actions and qualifiers,\n"
-		"and the policy. DIR is checked whole first, and refused when a file is missing, damaged,\n"
-		"exchanged, changed by hand or one too many. A device without a filter is attached to in\n"
-		"the saved mode; else all changes in one step, each packet sees the old rules or the new\n"
-		"ones, and rules that keep name and key keep their counters. Then come single entries,\n"
-		"with origin, reason and end, each where it is not there; bans are those of all rules that\n"
-		"take some. When anything fails, what is in force stays. DEV may be another device than\n"
-		"was saved.\n"
+	.help = "Puts on a device what 'baleen save' wrote, as 'baleen apply' puts on a configuration: rules,\n"
+		"their order, actions and qualifiers, the policy, and feeds, which go on from their saved\n"
+		"copies; no server is asked. DIR is checked whole first, and refused when a file is\n"
+		"missing, damaged, exchanged, changed by hand or one too many. A device without a filter is\n"
+		"attached to in the saved mode; else all changes in one step, each packet sees the old\n"
+		"rules or the new ones, and rules that keep name and key keep their counters. Then come\n"
+		"single entries, with origin, reason and end, each where it is not there; bans are those of\n"
+		"all rules that take some. When anything fails, what is in force stays. DEV may be another\n"
+		"device than was saved. What was put on again at boot is from now on, too.\n"
 		"Refuses what would cut this host off, as attach does.\n"
 		"--boot is what a boot runs: every device that 'baleen apply' configured gets the rules,\n"
 		"feeds and entries it had, from the last good copies and without a network. What waited\n"

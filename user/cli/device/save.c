@@ -48,10 +48,9 @@ static int collect(const struct save *save, struct baleen_saved *saved)
 
 static int report(const struct save *save, const struct baleen_saved *saved)
 {
-	u32 n = saved->ruleset.n_rules;
+	u32 n = saved->conf.rules.n_rules;
 	char text[NUMBER_TEXT];
 	json_t *json, *rules;
-	u64 n_ending = 0;
 
 	if (!save->json) {
 		say("%s: saved %u rule%s", save->device, n, n == 1 ? "" : "s");
@@ -62,32 +61,14 @@ static int report(const struct save *save, const struct baleen_saved *saved)
 		return finish_output(EXIT_DONE);
 	}
 	rules = json_array();
-	for (u32 i = 0; i < n; i++) {
-		json_array_append_new(rules, json_string(saved->ruleset.rule[i].name));
-		n_ending += saved->n_ending[i];
-	}
+	for (u32 i = 0; i < n; i++)
+		json_array_append_new(rules, json_string(saved->conf.rules.rule[i].name));
 	json = json_object();
 	json_object_set_new(json, "device", json_text(save->device));
 	json_object_set_new(json, "directory", json_text(save->out));
 	json_object_set_new(json, "rules", rules);
 	json_object_set_new(json, "entries", json_integer(saved->n_entries));
-	json_object_set_new(json, "entries_without_end", json_integer(n_ending));
 	return print_json(json);
-}
-
-/* Where the state could not be read all is in images, which hold keys, and no ends. */
-static void warn_ends(const struct save *save, const struct baleen_saved *saved)
-{
-	char n[NUMBER_TEXT];
-
-	for (u32 i = 0; i < saved->ruleset.n_rules; i++)
-		if (saved->n_ending[i])
-			complain("warning: %s: rule %s: %s %s saved without %s: for good, once "
-				 "restored",
-				 save->device, saved->ruleset.rule[i].name,
-				 format_count(saved->n_ending[i], n),
-				 baleen_plural(saved->n_ending[i], "entry is", "entries are"),
-				 baleen_plural(saved->n_ending[i], "its end", "their ends"));
 }
 
 static int save_device(const struct save *save)
@@ -101,7 +82,6 @@ static int save_device(const struct save *save)
 		return complain("%s", error.text);
 	if (collect(save, &saved))
 		return EXIT_FAILED;
-	warn_ends(save, &saved);
 	/* Ctrl-C ends the writing, not the process in the midst of it. */
 	baleen_signals_hold(&before);
 	err = baleen_saved_write(&saved, save->out, &error);
@@ -169,11 +149,10 @@ static const struct option_spec options[] = {
 const struct command save_command = {
 	.name = "save",
 	.synopsis = "-o DIR|IMAGE [-j] DEV|DEV:RULE|kmod:NAME",
-	.help = "Writes what a device enforces into a directory: an image for each rule, and in\n"
-		"rules.json their order, actions, qualifiers, the policy, mode and place, with checksums\n"
-		"of it all; in entries.json the single entries, bans among them. DIR is written whole or\n"
-		"not at all; one that is there is replaced only when it is empty or was saved before and\n"
-		"holds nothing else. Counters are not saved.\n"
+	.help = "Writes what a device enforces into a directory: its configuration, as 'baleen config'\n"
+		"prints it, the last good copy of each feed, the single entries, bans among them, and\n"
+		"checksums of it all. DIR is written whole or not at all; one that is there is replaced\n"
+		"only when it is empty or was saved before and holds nothing else. Counters are not saved.\n"
 		"Of a live rule or a filter of the kernel module the image is written to a file.\n",
 	.options = options,
 	.run = run,

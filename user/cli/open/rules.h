@@ -17,13 +17,11 @@
  * @SPECIAL_TOLD: they stay, and of whole networks that is said
  * @SPECIAL_KEEP: they stay: `special keep`
  * @SPECIAL_REMOVE: they are taken out: `special remove`
- * @SPECIAL_MEANT: what was saved has some that were added one by one: they stay
  */
 enum rule_special {
 	SPECIAL_TOLD,
 	SPECIAL_KEEP,
 	SPECIAL_REMOVE,
-	SPECIAL_MEANT,
 };
 
 /**
@@ -35,7 +33,6 @@ enum rule_special {
  * @qualifiers: the words behind it
  * @rate_limit: those of a limit
  * @bans: what its bans are; takes_bans when one of them is `bans`
- * @accept_fpp: false positive rate that it was saved with; 0 for --accept-fpp
  * @special: what one of them says of special-purpose ranges
  * @ref: opened by rules_open()
  */
@@ -47,7 +44,6 @@ struct rule_argument {
 	struct baleen_qualifiers qualifiers;
 	struct baleen_rate_limit rate_limit;
 	struct baleen_rule_bans bans;
-	double accept_fpp;
 	enum rule_special special;
 	struct filter_ref ref;
 };

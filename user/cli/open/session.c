@@ -92,14 +92,6 @@ int session_open_state(struct baleen_device_session *session, const char *device
 	return finish_open(err, session, &error);
 }
 
-int session_find(struct baleen_device_session *session, const char *device, u64 wait_ms)
-{
-	struct baleen_error error;
-	int err = open_waiting(baleen_device_session_open, session, device, wait_ms, &error);
-
-	return err == -ENOENT ? err : finish_open(err, session, &error);
-}
-
 /* --- changes --------------------------------------------------------------- */
 
 int session_kept(const struct baleen_rule_store *state)
@@ -155,12 +147,7 @@ static void list_sources(const struct rules *rules, const struct list_options *l
 		sources->source[i] = rule_source(&rules->rule[i].ref, lists);
 		sources->source[i].is_any = is_any_argument(&rules->rule[i]);
 		sources->source[i].bans = rules->rule[i].bans;
-		if (rules->rule[i].accept_fpp > 0) {
-			sources->source[i].accept_fpp = rules->rule[i].accept_fpp;
-			sources->source[i].mend = "when it was saved";
-		}
 		sources->source[i].removes_special = rules->rule[i].special == SPECIAL_REMOVE;
-		sources->source[i].keeps_special = rules->rule[i].special == SPECIAL_MEANT;
 	}
 }
 

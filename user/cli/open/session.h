@@ -15,9 +15,6 @@
 int session_open(struct baleen_device_session *session, const char *device, u64 wait_ms);
 int session_open_state(struct baleen_device_session *session, const char *device, u64 wait_ms);
 
-/* session_open(), but -ENOENT without a message when it is not attached. */
-int session_find(struct baleen_device_session *session, const char *device, u64 wait_ms);
-
 /* Says which command mends the state of a device, when that is damaged. */
 void suggest_mend(const char *device);
 

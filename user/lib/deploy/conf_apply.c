@@ -17,11 +17,13 @@
  * @deploy: opened
  * @had_state: it had one before
  * @was_kept: which was put on again at boot
+ * @is_copied: a kept copy of it is about to be changed instead
  */
 struct taken {
 	struct baleen_deploy deploy;
 	bool had_state;
 	bool was_kept;
+	bool is_copied;
 };
 
 /* A filter that was attached by hand gets a kept copy of its volatile state. The kept
@@ -38,7 +40,8 @@ static int adopt(const struct baleen_conf_apply *apply, struct taken *taken,
 	taken->was_kept = !err && state.is_kept;
 	if (err)
 		return err == -ENOENT ? 0 : err;
-	if (!state.is_kept) {
+	taken->is_copied = !state.is_kept && !apply->goal.is_volatile;
+	if (taken->is_copied) {
 		err = baleen_rule_store_name(apply->device, true, path, error);
 		if (!err && state.is_beside)
 			err = baleen_fail(error, EXDEV,
@@ -65,8 +68,8 @@ static int create(const struct baleen_conf_apply *apply, struct baleen_deploy *d
 		  struct baleen_error *error)
 {
 	struct baleen_deploy made = { 0 };
-	int err = baleen_rule_store_create(&made.state, apply->device, true, apply->timeout_ms,
-					   error);
+	int err = baleen_rule_store_create(&made.state, apply->device, !apply->goal.is_volatile,
+					   apply->timeout_ms, error);
 
 	if (err)
 		return err;
@@ -93,7 +96,7 @@ static int open_device(const struct baleen_conf_apply *apply, struct taken *take
 		return create(apply, &taken->deploy, error);
 	baleen_bans_end_if_due();
 	err = baleen_deploy_open(&taken->deploy, apply->device, apply->timeout_ms, error);
-	if (err && !taken->was_kept)
+	if (err && taken->is_copied)
 		forget_copy(apply->device, true);
 	return err;
 }
@@ -102,15 +105,14 @@ static int open_device(const struct baleen_conf_apply *apply, struct taken *take
 static void close_device(struct taken *taken, bool is_done)
 {
 	struct baleen_deploy *deploy = &taken->deploy;
-	bool is_copy = taken->had_state && !taken->was_kept;
 
-	if (is_copy && !is_done) {
+	if (taken->is_copied && !is_done) {
 		if (deploy->has_xdp)
 			baleen_xdp_close(&deploy->xdp);
 		baleen_rule_store_remove(&deploy->state);
 		return;
 	}
-	if (is_copy) {
+	if (taken->is_copied) {
 		baleen_rule_entries_keep(&deploy->state);
 		forget_copy(deploy->state.device, false);
 	}

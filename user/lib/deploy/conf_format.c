@@ -49,7 +49,7 @@ static void put_words(FILE *out, const char *statement, const char *words)
 static void put_device(FILE *out, const struct baleen_conf *conf)
 {
 	const struct baleen_stored_rules *rules = &conf->rules;
-	char rate[BALEEN_INTERVAL_TEXT];
+	char rate[BALEEN_INTERVAL_TEXT], usual[BALEEN_RULE_STORE_PATH_BYTES];
 
 	if (conf->is_egress)
 		fputs("egress\n", out);
@@ -64,9 +64,12 @@ static void put_device(FILE *out, const struct baleen_conf *conf)
 	if (rules->sample_interval_ns)
 		fprintf(out, "sample %s\n",
 			baleen_interval_format(rules->sample_interval_ns, rate));
-	fputs("never ", out);
-	put_word(out, rules->never_path[0] ? rules->never_path : "none");
-	fputc('\n', out);
+	baleen_conf_never_path(usual, sizeof(usual));
+	if (strcmp(rules->never_path, usual)) {
+		fputs("never ", out);
+		put_word(out, rules->never_path[0] ? rules->never_path : "none");
+		fputc('\n', out);
+	}
 	for (const char *name = rules->never_names; *name;) {
 		size_t length = strcspn(name, " ");
 

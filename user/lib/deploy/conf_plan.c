@@ -439,7 +439,8 @@ static int compare_live(struct comparison *work)
 		return add_change(work, BALEEN_CONF_ATTACH, "", "no filter is in force");
 	if (!work->state)
 		return add_change(work, BALEEN_CONF_KEEP, "", "attached without a state");
-	if (!work->state->is_kept && add_change(work, BALEEN_CONF_KEEP, "", "attached by hand"))
+	if (!work->state->is_kept && !work->goal->is_volatile &&
+	    add_change(work, BALEEN_CONF_KEEP, "", "attached by hand"))
 		return -ENOMEM;
 	/* With those of trials, which no configuration has. */
 	err = baleen_rule_store_get_rules(work->state, &rules, work->error);

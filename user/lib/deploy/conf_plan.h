@@ -92,12 +92,14 @@ struct baleen_conf_plan {
  *            version keeps its last good copy
  * @answers: answers for its never-names; NULL for none, so the last ones stay
  * @device: name of the device, whose entries the book may have
+ * @is_volatile: what was attached by hand, or has no state, ends with the filter, as before
  */
 struct baleen_conf_goal {
 	const struct baleen_conf *conf;
 	const struct baleen_feed_versions *versions;
 	const struct baleen_never_answers *answers;
 	const char *device;
+	bool is_volatile;
 };
 
 /**

@@ -29,7 +29,6 @@
  * @rule: the rule that has the filter
  * @now_ms: single entries that have ended by then take no part
  * @is_roomy: there shall be room for half as much again
- * @of_feeds_alone: without single entries
  * @protected: keys not to be dropped; empty where that does not apply
  * @waiting: lists of feeds, each at least twice as long as the next
  * @n_waiting: how many
@@ -46,7 +45,6 @@ struct derivation {
 	const struct baleen_stored_rule *rule;
 	u64 now_ms;
 	bool is_roomy;
-	bool of_feeds_alone;
 	struct baleen_protected_set protected;
 	struct baleen_list waiting[MAX_WAITING];
 	u32 n_waiting;
@@ -452,12 +450,6 @@ static int prepare(struct derivation *work)
 	work->waiting[0].key_spec = rule->key_spec;
 	if (err || rule->is_any)
 		return err;
-	if (work->of_feeds_alone) {
-		for (u32 yields = 0; yields < BALEEN_N_YIELDS; yields++)
-			work->entries.keys[yields].key_spec = rule->key_spec;
-		work->entries.exceptions.key_spec = rule->key_spec;
-		return read_feeds(work);
-	}
 	err = baleen_rule_entries_to_lists(work->state, rule->name, rule->key_spec, work->now_ms,
 					   &work->entries, work->error);
 	work->derived.n_single_entries = baleen_rule_entries_count(work->state, rule->name, NULL);
@@ -505,17 +497,6 @@ int baleen_derive_roomy(const struct baleen_rule_store *state,
 {
 	struct derivation work = {
 		.state = state, .rule = rule, .now_ms = now_ms, .is_roomy = true, .error = error
-	};
-
-	return derive(&work, filter);
-}
-
-int baleen_derive_of_feeds(const struct baleen_rule_store *state,
-			   const struct baleen_stored_rule *rule, struct baleen_filter *filter,
-			   struct baleen_error *error)
-{
-	struct derivation work = {
-		.state = state, .rule = rule, .of_feeds_alone = true, .error = error
 	};
 
 	return derive(&work, filter);

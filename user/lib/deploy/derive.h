@@ -91,19 +91,6 @@ int baleen_derive_roomy(const struct baleen_rule_store *state,
 			struct baleen_filter *filter, struct baleen_error *error);
 
 /**
- * baleen_derive_of_feeds() - the same of its feeds, without single entries
- * @state: as for baleen_derive()
- * @rule: as for baleen_derive()
- * @filter: as for baleen_derive()
- * @error: filled in on failure
- *
- * Return: as baleen_derive().
- */
-int baleen_derive_of_feeds(const struct baleen_rule_store *state,
-			   const struct baleen_stored_rule *rule, struct baleen_filter *filter,
-			   struct baleen_error *error);
-
-/**
  * enum baleen_decision - what single entries say of a key
  * @BALEEN_UNDECIDED: nothing: the feeds decide
  * @BALEEN_DECIDED_IN: it is in the set

@@ -112,7 +112,6 @@ static void shape_rule(struct baleen_stored_rule *rule, const struct baleen_rule
 	rule->is_any = source->is_any;
 	baleen_rule_bans_set(rule, &source->bans);
 	rule->limits.keep_special &= !source->removes_special;
-	rule->limits.keep_special |= source->keeps_special;
 }
 
 /* A typed list is meant as it is written; a configured one comes from others. */

@@ -42,7 +42,6 @@ struct baleen_device_session {
  * @bans: what bans of a rule that is made of it are from now on
  * @removes_special: a rule that is made of it takes special-purpose ranges out of its
  *                   lists from now on
- * @keeps_special: it has some that are meant: they stay, whatever was said before
  * @is_list: a list, else an image
  * @fd: what was read; 0: an image that was made of something else
  * @csv: how a table was read
@@ -59,7 +58,6 @@ struct baleen_rule_source {
 	bool is_any;
 	struct baleen_rule_bans bans;
 	bool removes_special;
-	bool keeps_special;
 	bool is_list;
 	int fd;
 	const struct baleen_csv_options *csv;

@@ -9,121 +9,47 @@
 #include <unistd.h>
 
 #include "deploy/manifest.h"
-#include "net/device.h"
-#include "xdp/qualifiers.h"
+#include "util/array.h"
 
-#define FORMAT "baleen rules"
+#define FORMAT "baleen device"
 #define VERSION 1
 
-/* A rule without this word keeps special-purpose ranges, or its release knew of none. */
-#define REMOVE "remove"
-
-/* Sixteen rules with all qualifiers need a tenth of it. */
-#define MAX_BYTES 65536
-
-static const char *const defaults[] = { "pass", "drop" };
-
-static const char *const modes[] = {
-	[BALEEN_MODE_AUTO] = "auto",
-	[BALEEN_MODE_NATIVE] = "native",
-	[BALEEN_MODE_GENERIC] = "generic",
-};
-
-static const char *const places[] = {
-	[BALEEN_ATTACH_TYPE_LINK] = "link",
-	[BALEEN_ATTACH_TYPE_NETLINK] = "netlink",
-	[BALEEN_ATTACH_TYPE_CHAIN] = "chain",
-};
-
-#define N_WORDS(words) (sizeof(words) / sizeof((words)[0]))
-
-static int find_word(const char *word, const char *const *words, u32 n_words, const char *what,
-		     u32 *value, struct baleen_error *error)
-{
-	for (u32 i = 0; i < n_words; i++) {
-		if (!strcmp(words[i], word)) {
-			*value = i;
-			return 0;
-		}
-	}
-	return baleen_fail(error, EINVAL, "%s '%.40s' is unknown", what, word);
-}
-
-static int find_action(const char *word, u32 *action, struct baleen_error *error)
-{
-	const char *text;
-
-	for (u32 i = 0; (text = baleen_action_text(i)); i++) {
-		if (!strcmp(text, word)) {
-			*action = i;
-			return 0;
-		}
-	}
-	return baleen_fail(error, EINVAL, "action '%.40s' is unknown", word);
-}
-
-void baleen_saved_file(const char *name, char *file)
-{
-	snprintf(file, BALEEN_SAVED_FILE_BYTES, "%.*s.bln", BALEEN_NAME_BYTES - 1, name);
-}
+/* A thousand feeds need a hundredth of it, a thousand directories all of it. */
+#define MAX_BYTES (64 << 20)
 
 /* --- to text --- */
 
-/* The name of a device is any bytes, a JSON string is UTF-8. */
-static json_t *json_device(const char *device)
+/* A name as %XX where it is not printable ASCII: names of devices and files are any bytes, a JSON
+ * string is UTF-8. NULL for none.
+ */
+static json_t *json_name(const char *name)
 {
-	json_t *json = json_string(device);
-	char shown[BALEEN_POINT_BYTES];
+	char text[3 * BALEEN_SOURCE_BYTES + 1], *end = text;
 
-	if (json)
-		return json;
-	snprintf(shown, sizeof(shown), "%s", device);
-	for (char *c = shown; *c; c++)
-		if (*c < ' ' || *c > '~')
-			*c = '?';
-	return json_string(shown);
+	for (; *name; name++)
+		end += sprintf(end, *name > ' ' && *name <= '~' && *name != '%' ? "%c" : "%%%02x",
+			       (u8)*name);
+	return end > text ? json_string(text) : NULL;
 }
 
-/* NULL for the usual: an older release knows no such field. */
-static json_t *json_fleet(const struct baleen_rule_fleet *fleet)
+static json_t *file_to_json(const struct baleen_saved_file *file)
 {
-	if (!*fleet->set)
-		return NULL;
-	return json_pack("{s:s, s:i}", "set", fleet->set, "max_ttl", (int)fleet->max_ttl_s);
+	return json_pack("{s:I, s:I}", "bytes", (json_int_t)file->n_bytes, "crc",
+			 (json_int_t)file->crc);
 }
 
-static json_t *json_bans(const struct baleen_rule_bans *bans)
+static json_t *copy_to_json(const struct baleen_saved_copy *copy)
 {
-	char widen[BALEEN_WIDEN_TEXT];
+	const struct baleen_feed *feed = &copy->feed;
 
-	if (!*baleen_widen_format(bans->widen, widen) && !bans->takes_bans && !bans->ban_width &&
-	    !*bans->fleet.set)
-		return NULL;
-	return json_pack("{s:b, s:i, s:s, s:o*}", "takes_bans", bans->takes_bans, "ban_width",
-			 (int)bans->ban_width, "widen", widen, "fleet", json_fleet(&bans->fleet));
-}
-
-/* NULL for the usual. */
-static json_t *json_rate(double rate)
-{
-	return rate > 0 ? json_real(rate) : NULL;
-}
-
-static json_t *json_rule(const struct baleen_saved *saved, u32 i)
-{
-	const struct baleen_ruleset_rule *rule = &saved->ruleset.rule[i];
-	const struct baleen_saved_image *image = &saved->image[i];
-	char qualifiers[BALEEN_QUALIFIERS_TEXT], file[BALEEN_SAVED_FILE_BYTES];
-
-	baleen_qualifiers_format(&rule->qualifiers, &rule->rate_limit, qualifiers);
-	baleen_saved_file(rule->name, file);
-	return json_pack("{s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:o*, s:s*, s:o*}", "name",
-			 rule->name, "action", baleen_action_text(rule->action), "qualifiers",
-			 qualifiers, "image", file, "entries", (json_int_t)image->n_entries,
-			 "header_crc", (json_int_t)image->header_crc, "body_crc",
-			 (json_int_t)image->body_crc, "bans", json_bans(&saved->bans[i]), "special",
-			 saved->removes_special[i] ? REMOVE : NULL, "accept_fpp",
-			 json_rate(saved->accept_fpp[i]));
+	return json_pack("{s:s, s:s, s:i, s:o, s:o*, s:s*, s:s*, s:I, s:I, s:I, s:I}", "name",
+			 copy->name, "rule", copy->rule, "feed", (int)copy->place, "file",
+			 file_to_json(&copy->file), "path", json_name(feed->file), "etag",
+			 *feed->etag ? feed->etag : NULL, "last_modified",
+			 *feed->last_modified ? feed->last_modified : NULL, "received_ms",
+			 (json_int_t)feed->received_ms, "confirmed_ms",
+			 (json_int_t)feed->confirmed_ms, "checked_ms", (json_int_t)feed->checked_ms,
+			 "generation", (json_int_t)feed->generation);
 }
 
 /* The checksum is of one form of the values, so blanks and order do not matter. */
@@ -139,31 +65,41 @@ static int checksum(const json_t *json, u32 *crc)
 }
 
 /* NULL for none. */
-static json_t *json_entries(const struct baleen_saved *saved)
+static json_t *entries_to_json(const struct baleen_saved *saved)
 {
 	if (!saved->n_entries)
 		return NULL;
-	return json_pack("{s:I, s:I, s:I}", "n", (json_int_t)saved->n_entries, "bytes",
-			 (json_int_t)saved->n_entry_bytes, "crc",
-			 (json_int_t)baleen_crc32c(0, saved->entries, saved->n_entry_bytes));
+	return json_pack("{s:I, s:o}", "n", (json_int_t)saved->n_entries, "file",
+			 file_to_json(&saved->entries_file));
+}
+
+/* NULL for none. */
+static json_t *answers_to_json(const struct baleen_never_answers *answers)
+{
+	json_t *all = answers->n ? json_array() : NULL;
+
+	for (size_t i = 0; i < answers->n; i++)
+		json_array_append_new(all, json_pack("{s:s, s:s, s:I}", "name",
+						     answers->answer[i].name, "addresses",
+						     answers->answer[i].addresses, "asked_ms",
+						     (json_int_t)answers->answer[i].asked_ms));
+	return all;
 }
 
 char *baleen_manifest_format(const struct baleen_saved *saved)
 {
-	const struct baleen_ruleset *ruleset = &saved->ruleset;
-	json_t *rules = json_array(), *json;
+	json_t *copies = json_array(), *json;
 	char *text = NULL, *line = NULL;
 	u32 crc;
 
-	for (u32 i = 0; i < ruleset->n_rules; i++)
-		json_array_append_new(rules, json_rule(saved, i));
-	json = json_pack("{s:s, s:i, s:o, s:s, s:s, s:s, s:b, s:I, s:o, s:o*}", "format", FORMAT,
-			 "version", VERSION, "device", json_device(saved->device), "mode",
-			 modes[saved->mode], "place", places[saved->attach_type], "default",
-			 defaults[ruleset->default_drop], "dry_run", ruleset->dry_run,
-			 "sample_interval_ns", (json_int_t)ruleset->sample_interval_ns, "rules",
-			 rules, "single_entries", json_entries(saved));
-	if (json && json_array_size(rules) == ruleset->n_rules && !checksum(json, &crc) &&
+	for (size_t i = 0; i < saved->n_copies; i++)
+		json_array_append_new(copies, copy_to_json(&saved->copy[i]));
+	json = json_pack("{s:s, s:i, s:o, s:b, s:o, s:o, s:o*, s:o*}", "format", FORMAT, "version",
+			 VERSION, "device", json_name(saved->device), "kept", saved->is_kept,
+			 "configuration", file_to_json(&saved->conf_file), "copies", copies,
+			 "never_names", answers_to_json(&saved->answers), "single_entries",
+			 entries_to_json(saved));
+	if (json && json_array_size(copies) == saved->n_copies && !checksum(json, &crc) &&
 	    !json_object_set_new(json, "checksum", json_integer(crc)))
 		text = json_dumps(json, JSON_INDENT(2));
 	json_decref(json);
@@ -175,156 +111,153 @@ char *baleen_manifest_format(const struct baleen_saved *saved)
 
 /* --- from text --- */
 
-static int read_fleet(json_t *json, const char *rule, struct baleen_rule_fleet *fleet,
-		      struct baleen_error *error)
+static int read_name(const char *from, char *to, size_t n_bytes, struct baleen_error *error)
 {
-	json_error_t json_error;
-	const char *set;
-	int max_ttl_s;
+	u32 byte;
 
-	if (json_unpack_ex(json, &json_error, JSON_STRICT, "{s:s, s:i}", "set", &set, "max_ttl",
-			   &max_ttl_s))
-		return baleen_fail(error, EINVAL, "rule '%s': fleet: %s", rule, json_error.text);
-	if (!baleen_rule_fleet_is_set(set) || max_ttl_s < 0 || max_ttl_s > BALEEN_RULE_FLEET_MAX_S)
-		return baleen_fail(error, EINVAL,
-				   "rule '%s': fleet: no set, or a time out of range", rule);
-	strcpy(fleet->set, set);
-	fleet->max_ttl_s = max_ttl_s;
+	for (size_t n = 0; from && *from; n++) {
+		byte = (u8)*from;
+		if (n + 1 == n_bytes || (byte == '%' && sscanf(from, "%%%2x", &byte) != 1) || !byte)
+			return baleen_fail(error, EINVAL, "'%.40s' is no name", from);
+		to[n] = byte;
+		to[n + 1] = '\0';
+		from += *from == '%' ? 3 : 1;
+	}
 	return 0;
 }
 
-static int read_bans(json_t *json, const char *rule, struct baleen_rule_bans *bans,
-		     struct baleen_error *error)
+/* A text of the manifest, if it fits. */
+static int read_text(const char *from, char *to, size_t n_bytes, struct baleen_error *error)
 {
-	const char *widen, *reason = NULL;
-	json_error_t json_error;
-	int takes_bans, width;
-	json_t *fleet = NULL;
-
-	if (json_unpack_ex(json, &json_error, JSON_STRICT, "{s:b, s:i, s:s, s?:o}", "takes_bans",
-			   &takes_bans, "ban_width", &width, "widen", &widen, "fleet", &fleet))
-		return baleen_fail(error, EINVAL, "rule '%s': bans: %s", rule, json_error.text);
-	if (width && (width < BALEEN_BAN_WIDTH_MIN || width > BALEEN_BAN_WIDTH_MAX))
-		return baleen_fail(error, EINVAL, "rule '%s': bans: a number out of range", rule);
-	if (*widen)
-		reason = baleen_widen_parse(widen, bans->widen);
-	if (reason)
-		return baleen_fail(error, EINVAL, "rule '%s': widen: %s", rule, reason);
-	bans->takes_bans = takes_bans;
-	bans->ban_width = width;
-	return fleet ? read_fleet(fleet, rule, &bans->fleet, error) : 0;
+	if (from && strlen(from) >= n_bytes)
+		return baleen_fail(error, EINVAL, "'%.40s...' is too long", from);
+	if (from)
+		strcpy(to, from);
+	return 0;
 }
 
-static int read_rule(json_t *json, struct baleen_saved *saved, u32 i, struct baleen_error *error)
+static int read_file(json_t *json, struct baleen_saved_file *file, struct baleen_error *error)
 {
-	struct baleen_ruleset_rule *rule = &saved->ruleset.rule[i];
-	struct baleen_saved_image *image = &saved->image[i];
-	const char *name, *action, *qualifiers, *file;
-	json_int_t n_entries, header_crc, body_crc;
-	char own_file[BALEEN_SAVED_FILE_BYTES];
+	json_int_t n_bytes, crc;
 	json_error_t json_error;
-	const char *reason, *special = NULL;
-	json_t *bans = NULL;
-	double accept_fpp = 0;
-	int err;
+
+	if (json_unpack_ex(json, &json_error, JSON_STRICT, "{s:I, s:I}", "bytes", &n_bytes, "crc",
+			   &crc))
+		return baleen_fail(error, EINVAL, "%s", json_error.text);
+	if (n_bytes < 0 || crc != (u32)crc)
+		return baleen_fail(error, EINVAL, "a number out of range");
+	*file = (struct baleen_saved_file){ .n_bytes = n_bytes, .crc = crc };
+	return 0;
+}
+
+static int read_copy(json_t *json, struct baleen_saved *saved, struct baleen_error *error)
+{
+	const char *name, *rule, *path = NULL, *etag = NULL, *last_modified = NULL;
+	json_int_t received, confirmed, checked, generation;
+	struct baleen_saved_copy copy = { .fd = -1 };
+	char own[BALEEN_SAVED_FILE_BYTES];
+	json_error_t json_error;
+	json_t *file;
+	int place, err;
 
 	if (json_unpack_ex(json, &json_error, JSON_STRICT,
-			   "{s:s, s:s, s:s, s:s, s:I, s:I, s:I, s?:o, s?:s, s?:F}", "name", &name,
-			   "action", &action, "qualifiers", &qualifiers, "image", &file, "entries",
-			   &n_entries, "header_crc", &header_crc, "body_crc", &body_crc, "bans",
-			   &bans, "special", &special, "accept_fpp", &accept_fpp))
-		return baleen_fail(error, EINVAL, "rule %u: %s", i + 1, json_error.text);
-	reason = baleen_rule_name_check(name);
-	if (reason)
-		return baleen_fail(error, EINVAL, "rule %u: %s", i + 1, reason);
-	snprintf(rule->name, sizeof(rule->name), "%s", name);
-	baleen_saved_file(name, own_file);
-	if (strcmp(file, own_file))
-		return baleen_fail(error, EINVAL, "rule '%s': its image is not %s", name, own_file);
-	if (n_entries < 0 || header_crc != (u32)header_crc || body_crc != (u32)body_crc ||
-	    !(accept_fpp >= 0 && accept_fpp < 1))
-		return baleen_fail(error, EINVAL, "rule '%s': a number out of range", name);
-	if (special && strcmp(special, REMOVE))
-		return baleen_fail(error, EINVAL, "rule '%s': special '%.40s' is unknown", name,
-				   special);
-	saved->removes_special[i] = special;
-	saved->accept_fpp[i] = accept_fpp;
-	*image = (struct baleen_saved_image){ n_entries, header_crc, body_crc };
-	rule->filter = &saved->filter[i];
-	rule->live = BALEEN_RULE_NEW;
-	err = find_action(action, &rule->action, error);
+			   "{s:s, s:s, s:i, s:o, s?:s, s?:s, s?:s, s:I, s:I, s:I, s:I}", "name",
+			   &name, "rule", &rule, "feed", &place, "file", &file, "path", &path,
+			   "etag", &etag, "last_modified", &last_modified, "received_ms", &received,
+			   "confirmed_ms", &confirmed, "checked_ms", &checked, "generation",
+			   &generation))
+		return baleen_fail(error, EINVAL, "copy %zu: %s", saved->n_copies + 1,
+				   json_error.text);
+	snprintf(own, sizeof(own), "%.*s.%zu", BALEEN_NAME_BYTES - 1, rule, saved->n_copies + 1);
+	if (baleen_rule_name_check(rule) || strcmp(name, own))
+		return baleen_fail(error, EINVAL, "copy %zu: is not %s", saved->n_copies + 1, own);
+	if (place < 0 || received < 0 || confirmed < 0 || checked < 0 || generation < 0)
+		return baleen_fail(error, EINVAL, "copy %s: a number out of range", name);
+	strcpy(copy.name, name);
+	strcpy(copy.rule, rule);
+	copy.place = place;
+	copy.feed.received_ms = received;
+	copy.feed.confirmed_ms = confirmed;
+	copy.feed.checked_ms = checked;
+	copy.feed.generation = generation;
+	err = read_file(file, &copy.file, error);
 	if (!err)
-		err = baleen_qualifiers_parse(qualifiers, &rule->qualifiers, &rule->rate_limit,
-					      error);
-	if (!err && bans)
-		err = read_bans(bans, name, &saved->bans[i], error);
-	return err;
+		err = read_name(path, copy.feed.file, sizeof(copy.feed.file), error);
+	if (!err)
+		err = read_text(etag, copy.feed.etag, sizeof(copy.feed.etag), error);
+	if (!err)
+		err = read_text(last_modified, copy.feed.last_modified,
+				sizeof(copy.feed.last_modified), error);
+	if (err)
+		return err;
+	if (baleen_array_add(&saved->copy, saved->n_copies))
+		return baleen_no_memory(error);
+	saved->copy[saved->n_copies++] = copy;
+	return 0;
 }
 
-static int read_rules(json_t *rules, struct baleen_saved *saved, struct baleen_error *error)
+static int read_answer(json_t *json, struct baleen_saved *saved, struct baleen_error *error)
 {
-	size_t n = json_array_size(rules);
-	int err = 0;
+	struct baleen_never_answer answer = { .n = 0 };
+	const char *name, *addresses;
+	json_error_t json_error;
+	json_int_t asked;
+	int err;
 
-	if (n > BALEEN_MAX_RULES)
-		return baleen_fail(error, E2BIG, "more than %d rules", BALEEN_MAX_RULES);
-	saved->ruleset.n_rules = n;
-	for (u32 i = 0; i < n && !err; i++)
-		err = read_rule(json_array_get(rules, i), saved, i, error);
-	return err ? err : baleen_ruleset_check(&saved->ruleset, error);
+	if (json_unpack_ex(json, &json_error, JSON_STRICT, "{s:s, s:s, s:I}", "name", &name,
+			   "addresses", &addresses, "asked_ms", &asked))
+		return baleen_fail(error, EINVAL, "never_names: %s", json_error.text);
+	err = read_text(name, answer.name, sizeof(answer.name), error);
+	if (err)
+		return err;
+	answer.asked_ms = asked;
+	answer.addresses = strdup(addresses);
+	if (!answer.addresses || baleen_array_add(&saved->answers.answer, saved->answers.n)) {
+		free(answer.addresses);
+		return baleen_no_memory(error);
+	}
+	saved->answers.answer[saved->answers.n++] = answer;
+	return 0;
 }
 
 static int read_entries(json_t *json, struct baleen_saved *saved, struct baleen_error *error)
 {
-	json_int_t n, n_bytes, crc;
 	json_error_t json_error;
+	json_t *file;
+	json_int_t n;
 
-	if (json_unpack_ex(json, &json_error, JSON_STRICT, "{s:I, s:I, s:I}", "n", &n, "bytes",
-			   &n_bytes, "crc", &crc))
+	if (json_unpack_ex(json, &json_error, JSON_STRICT, "{s:I, s:o}", "n", &n, "file", &file))
 		return baleen_fail(error, EINVAL, "single_entries: %s", json_error.text);
-	if (n < 1 || n_bytes < n || crc != (u32)crc)
+	if (n < 1)
 		return baleen_fail(error, EINVAL, "single_entries: a number out of range");
 	saved->n_entries = n;
-	saved->n_entry_bytes = n_bytes;
-	saved->entries_crc = crc;
-	return 0;
+	return read_file(file, &saved->entries_file, error);
 }
 
 static int read_all(json_t *json, struct baleen_saved *saved, struct baleen_error *error)
 {
-	struct baleen_ruleset *ruleset = &saved->ruleset;
-	const char *format, *device, *mode, *place, *policy;
-	u32 mode_number = 0, default_drop = 0;
+	json_t *conf, *copies, *names = NULL, *entries = NULL;
+	const char *format, *device;
 	json_error_t json_error;
-	json_int_t interval;
-	json_t *rules, *entries = NULL;
-	int version, dry_run, err;
+	int version, is_kept, err;
 
 	if (json_unpack_ex(json, &json_error, JSON_STRICT,
-			   "{s:s, s:i, s:s, s:s, s:s, s:s, s:b, s:I, s:o, s?:o}", "format", &format,
-			   "version", &version, "device", &device, "mode", &mode, "place", &place,
-			   "default", &policy, "dry_run", &dry_run, "sample_interval_ns", &interval,
-			   "rules", &rules, "single_entries", &entries))
+			   "{s:s, s:i, s:s, s:b, s:o, s:o, s?:o, s?:o}", "format", &format,
+			   "version", &version, "device", &device, "kept", &is_kept,
+			   "configuration", &conf, "copies", &copies, "never_names", &names,
+			   "single_entries", &entries))
 		return baleen_fail(error, EINVAL, "%s", json_error.text);
-	if (strlen(device) >= sizeof(saved->device) || interval < 0 || !json_is_array(rules))
-		return baleen_fail(error, EINVAL, "a value out of range");
-	err = find_word(mode, modes, N_WORDS(modes), "mode", &mode_number, error);
+	if (!json_is_array(copies))
+		return baleen_fail(error, EINVAL, "copies are no array");
+	saved->is_kept = is_kept;
+	err = read_name(device, saved->device, sizeof(saved->device), error);
 	if (!err)
-		err = find_word(place, places, N_WORDS(places), "place", &saved->attach_type,
-				error);
-	if (!err)
-		err = find_word(policy, defaults, N_WORDS(defaults), "default", &default_drop,
-				error);
-	if (err)
-		return err;
-	snprintf(saved->device, sizeof(saved->device), "%s", device);
-	saved->mode = mode_number;
-	ruleset->default_drop = default_drop;
-	ruleset->dry_run = dry_run;
-	ruleset->sample_interval_ns = interval;
-	if (entries)
-		err = read_entries(entries, saved, error);
-	return err ? err : read_rules(rules, saved, error);
+		err = read_file(conf, &saved->conf_file, error);
+	for (size_t i = 0; i < json_array_size(copies) && !err; i++)
+		err = read_copy(json_array_get(copies, i), saved, error);
+	for (size_t i = 0; i < json_array_size(names) && !err; i++)
+		err = read_answer(json_array_get(names, i), saved, error);
+	return err || !entries ? err : read_entries(entries, saved, error);
 }
 
 /* Version first: another one may mean other things by the same words. */
@@ -362,6 +295,7 @@ int baleen_manifest_read(int fd, const char *name, struct baleen_saved *saved,
 	FILE *stream;
 	int err;
 
+	memset(saved, 0, sizeof(*saved));
 	if (fstat(fd, &stat) || stat.st_size > MAX_BYTES) {
 		close(fd);
 		return baleen_fail(error, EINVAL, "%s: no file of up to %d bytes", name, MAX_BYTES);
@@ -376,7 +310,6 @@ int baleen_manifest_read(int fd, const char *name, struct baleen_saved *saved,
 	if (!json)
 		return baleen_fail(error, EINVAL, "%s:%d: %s", name, json_error.line,
 				   json_error.text);
-	memset(saved, 0, sizeof(*saved));
 	err = read_checked(json, saved, &what);
 	json_decref(json);
 	return err ? baleen_fail(error, -err, "%s: %s", name, what.text) : 0;

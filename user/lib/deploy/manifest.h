@@ -1,71 +1,71 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The manifest of what was saved: all but the images, as JSON.
+ * The manifest of what was saved: checksums of its files, what is known of each copy of a feed, and
+ * the last answers for names, as JSON.
  */
 #ifndef BALEEN_MANIFEST_H
 #define BALEEN_MANIFEST_H
 
+#include "deploy/conf.h"
 #include "net/device.h"
-#include "state/rule_store.h"
-#include "xdp/ruleset.h"
+#include "state/never_names.h"
 
-/* Bytes of the name of an image file: rule name, ".bln" and the NUL byte. */
-#define BALEEN_SAVED_FILE_BYTES (BALEEN_NAME_BYTES + 4)
+/* Bytes of the name of a file: rule name, a dot, a number and the NUL byte. */
+#define BALEEN_SAVED_FILE_BYTES (BALEEN_NAME_BYTES + 12)
 
 /**
- * struct baleen_saved_image - what tells one sealed image from another
- * @n_entries: keys of all its tables
- * @header_crc: of its header, so of geometry, seed and counts
- * @body_crc: of the rest
+ * struct baleen_saved_file - a file of it
+ * @n_bytes: its size
+ * @crc: CRC-32C of its bytes
  */
-struct baleen_saved_image {
-	u64 n_entries;
-	u32 header_crc;
-	u32 body_crc;
+struct baleen_saved_file {
+	u64 n_bytes;
+	u32 crc;
 };
 
 /**
- * struct baleen_saved - the rules of a device, away from the device
+ * struct baleen_saved_copy - the copy of a feed, or of one file of a directory
+ * @name: of its file: RULE.N
+ * @rule: name of the rule
+ * @place: which feed of the rule it is of, from 0, in the order of the text
+ * @feed: what the state knew of it: file, ETag, times, generation
+ * @file: size and checksum
+ * @fd: its bytes; -1 before they are opened
+ */
+struct baleen_saved_copy {
+	char name[BALEEN_SAVED_FILE_BYTES];
+	char rule[BALEEN_NAME_BYTES];
+	u32 place;
+	struct baleen_feed feed;
+	struct baleen_saved_file file;
+	int fd;
+};
+
+/**
+ * struct baleen_saved - what a device enforces, away from the device
  * @device: its name then
- * @mode: as the attach was asked for
- * @attach_type: enum baleen_attach_type
- * @ruleset: rules that continue none; @filter[i] is the filter of rule i
- * @filter: sealed images
- * @image: what is written down of each
- * @bans: what bans of each are, of a device with a state
- * @accept_fpp: false positive rate that each accepts; 0 for what every rule does
- * @removes_special: of each, whether special-purpose ranges are taken out of its lists
- * @n_ending: of each that is saved: entries whose end an image does not keep; 0 when read
+ * @is_kept: it was put on again at boot
+ * @conf: the configuration, with its text
+ * @conf_file: size and checksum of that
+ * @copy: copies of its feeds
+ * @n_copies: how many
+ * @answers: the last answers for its never-names
  * @entries: single entries as lines of JSON (saved_entries.h); NULL for none
- * @n_entry_bytes: of them
  * @n_entries: how many
- * @entries_crc: what the manifest says of their bytes
- *
- * @ruleset points into the struct, so it is not to be copied.
+ * @entries_file: size and checksum of these lines
  */
 struct baleen_saved {
 	char device[BALEEN_POINT_BYTES];
-	enum baleen_mode mode;
-	u32 attach_type;
-	struct baleen_ruleset ruleset;
-	struct baleen_filter filter[BALEEN_MAX_RULES];
-	struct baleen_saved_image image[BALEEN_MAX_RULES];
-	struct baleen_rule_bans bans[BALEEN_MAX_RULES];
-	double accept_fpp[BALEEN_MAX_RULES];
-	bool removes_special[BALEEN_MAX_RULES];
-	u64 n_ending[BALEEN_MAX_RULES];
+	bool is_kept;
+	struct baleen_conf conf;
+	struct baleen_saved_file conf_file;
+	struct baleen_saved_copy *copy;
+	size_t n_copies;
+	struct baleen_never_answers answers;
 	char *entries;
-	size_t n_entry_bytes;
 	u64 n_entries;
-	u32 entries_crc;
+	struct baleen_saved_file entries_file;
 };
-
-/**
- * baleen_saved_file() - the file of a rule's image
- * @name: name of the rule
- * @file: BALEEN_SAVED_FILE_BYTES bytes
- */
-void baleen_saved_file(const char *name, char *file);
 
 /**
  * baleen_manifest_format() - the manifest as text
@@ -79,13 +79,12 @@ char *baleen_manifest_format(const struct baleen_saved *saved);
  * baleen_manifest_read() - read and check a manifest
  * @fd: open for reading a regular file; closed afterwards
  * @name: name of the file in messages
- * @saved: filled in but for the filters; undefined on failure
+ * @saved: filled in but for what its files have; to be freed also on failure
  * @error: filled in on failure
  *
- * Knows every field, or refuses it. The rules may be had by a device, and
- * their names are names of files.
+ * Knows every field, or refuses it.
  *
- * Return: 0; -EINVAL; -E2BIG or -EEXIST as baleen_ruleset_check().
+ * Return: 0; -EINVAL; -ENOMEM.
  */
 int baleen_manifest_read(int fd, const char *name, struct baleen_saved *saved,
 			 struct baleen_error *error);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The rules of a device as a directory of files. */
+/* A device as a directory of files. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -8,13 +8,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "deploy/saved.h"
 #include "deploy/saved_entries.h"
-#include "ops/image_file.h"
-#include "ops/nobody.h"
 #include "util/fd.h"
 #include "util/input.h"
 #include "util/lock.h"
@@ -22,28 +21,14 @@
 #include "util/signals.h"
 #include "util/write_file.h"
 
-struct baleen_saved_image baleen_saved_identify(const struct baleen_filter *filter)
-{
-	const struct baleen_image_header *header = filter->bytes;
-
-	return (struct baleen_saved_image){
-		.n_entries = filter->image.n_entries,
-		.header_crc = baleen_le32(header->header_crc_le),
-		.body_crc = filter->image.body_crc,
-	};
-}
-
-static bool is_same(const struct baleen_saved_image *a, const struct baleen_saved_image *b)
-{
-	return a->n_entries == b->n_entries && a->header_crc == b->header_crc &&
-	       a->body_crc == b->body_crc;
-}
-
 void baleen_saved_free(struct baleen_saved *saved)
 {
-	for (u32 i = 0; i < BALEEN_MAX_RULES; i++)
-		baleen_filter_free(&saved->filter[i]);
+	for (size_t i = 0; i < saved->n_copies; i++)
+		baleen_close_fd(&saved->copy[i].fd);
+	free(saved->copy);
+	baleen_never_answers_free(&saved->answers);
 	free(saved->entries);
+	baleen_conf_free(&saved->conf);
 	memset(saved, 0, sizeof(*saved));
 }
 
@@ -73,16 +58,12 @@ static const char *next(DIR *dir)
 
 static bool is_file_of(const struct baleen_saved *saved, const char *name)
 {
-	char file[BALEEN_SAVED_FILE_BYTES];
-
-	if (!strcmp(name, BALEEN_SAVED_MANIFEST) ||
+	if (!strcmp(name, BALEEN_SAVED_MANIFEST) || !strcmp(name, BALEEN_SAVED_CONF) ||
 	    (saved->n_entries && !strcmp(name, BALEEN_SAVED_ENTRIES)))
 		return true;
-	for (u32 i = 0; i < saved->ruleset.n_rules; i++) {
-		baleen_saved_file(saved->ruleset.rule[i].name, file);
-		if (!strcmp(name, file))
+	for (size_t i = 0; i < saved->n_copies; i++)
+		if (!strcmp(name, saved->copy[i].name))
 			return true;
-	}
 	return false;
 }
 
@@ -118,65 +99,88 @@ static int read_manifest(int dir_fd, const char *path, struct baleen_saved *save
 	return err ? err : refuse_others(dir_fd, path, saved, error);
 }
 
-/* Which other rule an image belongs to makes the better message. */
-static int refuse_image(const char *name, const struct baleen_saved *saved,
-			const struct baleen_saved_image *image, struct baleen_error *error)
+/* All bytes of @from, and their size and checksum. */
+static int copy_bytes(int from, int to, struct baleen_saved_file *file)
 {
-	for (u32 i = 0; i < saved->ruleset.n_rules; i++)
-		if (is_same(&saved->image[i], image))
-			return baleen_fail(error, EINVAL, "%s: holds the image of rule '%s'", name,
-					   saved->ruleset.rule[i].name);
-	return baleen_fail(error, EINVAL, "%s: is not the image that was saved", name);
+	char bytes[65536];
+	ssize_t n;
+	int err = 0;
+
+	*file = (struct baleen_saved_file){ .n_bytes = 0 };
+	while (!err && (n = pread(from, bytes, sizeof(bytes), file->n_bytes)) > 0) {
+		file->crc = baleen_crc32c(file->crc, bytes, n);
+		file->n_bytes += n;
+		err = baleen_write_all(to, bytes, n);
+	}
+	return err ? err : n < 0 ? -errno : 0;
 }
 
-static int read_image(int dir_fd, const char *path, struct baleen_saved *saved, u32 i,
-		      struct baleen_error *error)
+/* The file as it is now, in memory: who changes it later changes nothing that was checked. */
+static int read_part(int dir_fd, const char *path, const char *file,
+		     const struct baleen_saved_file *want, struct baleen_error *error)
 {
-	char file[BALEEN_SAVED_FILE_BYTES], name[PATH_MAX + BALEEN_SAVED_FILE_BYTES];
-	struct baleen_saved_image image;
-	u64 n_nobody = 0;
-	int fd, err;
+	char name[PATH_MAX + BALEEN_SAVED_FILE_BYTES];
+	struct baleen_saved_file is;
+	int fd, to, err;
 
-	baleen_saved_file(saved->ruleset.rule[i].name, file);
 	snprintf(name, sizeof(name), "%s/%s", path, file);
 	fd = baleen_input_open_at(dir_fd, file, name, BALEEN_INPUT_PART, error);
 	if (fd < 0)
 		return fd;
-	err = baleen_image_file_read(fd, name, &saved->filter[i], error);
+	to = memfd_create("baleen-saved", MFD_CLOEXEC);
+	err = to < 0 ? -errno : copy_bytes(fd, to, &is);
 	close(fd);
 	if (err)
-		return err;
-	image = baleen_saved_identify(&saved->filter[i]);
-	if (!is_same(&image, &saved->image[i]))
-		return refuse_image(name, saved, &image, error);
-	/* They are in an image of 'any', and in one of a release that left them in. */
-	if (saved->ruleset.rule[i].action == BALEEN_ACTION_DROP)
-		err = baleen_filter_leave_nobody(&saved->filter[i], &n_nobody, error);
+		baleen_fail(error, -err, "%s: %s", name, strerror(-err));
+	else if (is.n_bytes != want->n_bytes || is.crc != want->crc)
+		err = baleen_fail(error, EINVAL, "%s: is not what was saved", name);
+	if (err)
+		baleen_close_fd(&to);
+	return err ? err : to;
+}
+
+/* The same as a text. */
+static int read_text(int dir_fd, const char *path, const char *file,
+		     const struct baleen_saved_file *want, char **text, struct baleen_error *error)
+{
+	int fd = read_part(dir_fd, path, file, want, error);
+
+	if (fd < 0)
+		return fd;
+	*text = calloc(1, want->n_bytes + 1);
+	if (!*text || pread(fd, *text, want->n_bytes, 0) != (ssize_t)want->n_bytes ||
+	    strlen(*text) != want->n_bytes) {
+		close(fd);
+		return baleen_fail(error, EINVAL, "%s/%s: no memory, or no text", path, file);
+	}
+	close(fd);
+	return 0;
+}
+
+static int read_conf(int dir_fd, const char *path, struct baleen_saved *saved,
+		     struct baleen_error *error)
+{
+	char name[PATH_MAX + sizeof(BALEEN_SAVED_CONF)];
+	char *text = NULL;
+	int err = read_text(dir_fd, path, BALEEN_SAVED_CONF, &saved->conf_file, &text, error);
+
+	snprintf(name, sizeof(name), "%s/%s", path, BALEEN_SAVED_CONF);
+	if (!err)
+		err = baleen_conf_parse(text, saved->conf_file.n_bytes, name, &saved->conf, error);
+	free(text);
 	return err;
 }
 
-static int read_entries(int dir_fd, const char *path, struct baleen_saved *saved,
-			struct baleen_error *error)
+static int read_copies(int dir_fd, const char *path, struct baleen_saved *saved,
+		       struct baleen_error *error)
 {
-	char name[PATH_MAX + sizeof(BALEEN_SAVED_ENTRIES)];
-	struct stat stat;
-	ssize_t n = -1;
-	int fd;
+	for (size_t i = 0; i < saved->n_copies; i++) {
+		struct baleen_saved_copy *copy = &saved->copy[i];
 
-	if (!saved->n_entries)
-		return 0;
-	snprintf(name, sizeof(name), "%s/%s", path, BALEEN_SAVED_ENTRIES);
-	fd = baleen_input_open_at(dir_fd, BALEEN_SAVED_ENTRIES, name, BALEEN_INPUT_PART, error);
-	if (fd < 0)
-		return fd;
-	if (!fstat(fd, &stat) && (size_t)stat.st_size == saved->n_entry_bytes)
-		saved->entries = calloc(1, saved->n_entry_bytes + 1);
-	if (saved->entries)
-		n = pread(fd, saved->entries, saved->n_entry_bytes, 0);
-	close(fd);
-	if (n < 0 || (size_t)n != saved->n_entry_bytes || strlen(saved->entries) != (size_t)n ||
-	    baleen_crc32c(0, saved->entries, n) != saved->entries_crc)
-		return baleen_fail(error, EINVAL, "%s: is not what was saved", name);
+		copy->fd = read_part(dir_fd, path, copy->name, &copy->file, error);
+		if (copy->fd < 0)
+			return copy->fd;
+	}
 	return 0;
 }
 
@@ -189,10 +193,13 @@ int baleen_saved_read(const char *path, struct baleen_saved *saved, struct balee
 	if (dir_fd < 0)
 		return baleen_fail(error, errno, "%s: %m", path);
 	err = read_manifest(dir_fd, path, saved, error);
-	for (u32 i = 0; i < saved->ruleset.n_rules && !err; i++)
-		err = read_image(dir_fd, path, saved, i, error);
 	if (!err)
-		err = read_entries(dir_fd, path, saved, error);
+		err = read_conf(dir_fd, path, saved, error);
+	if (!err)
+		err = read_copies(dir_fd, path, saved, error);
+	if (!err && saved->n_entries)
+		err = read_text(dir_fd, path, BALEEN_SAVED_ENTRIES, &saved->entries_file,
+				&saved->entries, error);
 	close(dir_fd);
 	if (err)
 		baleen_saved_free(saved);
@@ -254,7 +261,7 @@ static int open_inside(const struct target *target, const char *name)
 static int check_there(struct target *target, const char *path, struct baleen_error *error)
 {
 	int fd = open_inside(target, target->name), err = 0;
-	struct baleen_saved saved;
+	struct baleen_saved saved = { 0 };
 	struct baleen_error what;
 	DIR *dir;
 
@@ -269,6 +276,7 @@ static int check_there(struct target *target, const char *path, struct baleen_er
 	else if (target->is_replaced && read_manifest(fd, path, &saved, &what))
 		err = baleen_fail(error, EEXIST, "%s: not replaced, since nobody saved it: %.900s",
 				  path, what.text);
+	baleen_saved_free(&saved);
 	if (dir)
 		closedir(dir);
 	close(fd);
@@ -305,27 +313,53 @@ static int write_file(const struct target *target, const char *file, const void 
 	return baleen_output_write(path, BALEEN_OUTPUT_NAMED, 0600, bytes, n_bytes, error);
 }
 
-static int write_files(const struct baleen_saved *saved, const struct target *target,
+/* A text, and its size and checksum. */
+static int write_text(const struct target *target, const char *file, const char *text,
+		      struct baleen_saved_file *is, struct baleen_error *error)
+{
+	*is = (struct baleen_saved_file){ .n_bytes = strlen(text),
+					  .crc = baleen_crc32c(0, text, strlen(text)) };
+	return write_file(target, file, text, is->n_bytes, error);
+}
+
+static int write_copy(const struct target *target, struct baleen_saved_copy *copy,
+		      struct baleen_error *error)
+{
+	char path[PATH_MAX + 2 * NAME_MAX];
+	struct baleen_output output;
+	int err;
+
+	if (baleen_signals_came())
+		return baleen_fail(error, EINTR, "interrupted: nothing saved");
+	snprintf(path, sizeof(path), "%s/%s/%s", target->parent, target->beside, copy->name);
+	err = baleen_output_open(&output, path, BALEEN_OUTPUT_NAMED, 0600, error);
+	if (err)
+		return err;
+	err = copy_bytes(copy->fd, output.fd, &copy->file);
+	if (!err)
+		err = baleen_output_swap(&output);
+	baleen_output_drop(&output);
+	return err ? baleen_fail(error, -err, "%s: %s", path, strerror(-err)) : 0;
+}
+
+static int write_files(struct baleen_saved *saved, const struct target *target,
 		       struct baleen_error *error)
 {
-	char file[BALEEN_SAVED_FILE_BYTES];
+	int err = write_text(target, BALEEN_SAVED_CONF, saved->conf.text, &saved->conf_file, error);
+	struct baleen_saved_file manifest_file;
 	char *manifest;
-	int err = 0;
 
-	for (u32 i = 0; i < saved->ruleset.n_rules && !err; i++) {
-		baleen_saved_file(saved->ruleset.rule[i].name, file);
-		err = write_file(target, file, saved->filter[i].bytes, saved->filter[i].n_bytes,
-				 error);
-	}
+	for (size_t i = 0; i < saved->n_copies && !err; i++)
+		err = write_copy(target, &saved->copy[i], error);
 	if (!err && saved->n_entries)
-		err = write_file(target, BALEEN_SAVED_ENTRIES, saved->entries, saved->n_entry_bytes,
+		err = write_text(target, BALEEN_SAVED_ENTRIES, saved->entries, &saved->entries_file,
 				 error);
 	if (err)
 		return err;
 	manifest = baleen_manifest_format(saved);
 	if (!manifest)
 		return baleen_fail(error, ENOMEM, "no memory for %s", BALEEN_SAVED_MANIFEST);
-	err = write_file(target, BALEEN_SAVED_MANIFEST, manifest, strlen(manifest), error);
+	err = write_text(target, BALEEN_SAVED_MANIFEST, manifest, &manifest_file, error);
 	free(manifest);
 	return err;
 }
@@ -362,7 +396,7 @@ static int finish(const struct target *target, const char *path, struct baleen_e
 	return err ? baleen_fail(error, -err, "%s: %s", path, strerror(-err)) : 0;
 }
 
-static int write_beside(const struct baleen_saved *saved, struct target *target, const char *path,
+static int write_beside(struct baleen_saved *saved, struct target *target, const char *path,
 			struct baleen_error *error)
 {
 	int err = remove_inside(target, target->beside);
@@ -383,8 +417,7 @@ static int write_beside(const struct baleen_saved *saved, struct target *target,
 	return err;
 }
 
-int baleen_saved_write(const struct baleen_saved *saved, const char *path,
-		       struct baleen_error *error)
+int baleen_saved_write(struct baleen_saved *saved, const char *path, struct baleen_error *error)
 {
 	struct target target = { .parent_fd = -1 };
 	int err = find_target(path, &target);

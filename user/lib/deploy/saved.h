@@ -1,47 +1,42 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The rules of a device as a directory of files, to be put on again later.
+ * A device as a directory of files: all that it enforces, to be put on again later.
  *
  *      DIR/                  0700
- *        rules.json          order, actions, qualifiers, policy, mode, place,
- *                            and the checksums of each image and of the entries
- *        NAME.bln            the image of rule NAME: what its lists have
+ *        device.conf         the configuration, as baleen config prints it, with secrets
+ *        RULE.N              copies of its feeds, as they were received; images among them
  *        entries.json        single entries, bans among them (saved_entries.h)
+ *        saved.json          checksums of all these, and what was known of each feed
  *
- * The manifest names each image by its checksums and ends with one of its
- * own, so what was exchanged, renamed, damaged or edited is refused: an
- * allow-list never comes back as a drop-list, nor a half as a whole.
+ * So what was exchanged, renamed, damaged or edited is refused: an allow-list never comes back as
+ * a drop-list, nor a half as a whole.
  */
 #ifndef BALEEN_SAVED_H
 #define BALEEN_SAVED_H
 
 #include "deploy/manifest.h"
+#include "state/feed_update.h"
 #include "xdp/xdp.h"
 
-#define BALEEN_SAVED_MANIFEST "rules.json"
+#define BALEEN_SAVED_MANIFEST "saved.json"
+#define BALEEN_SAVED_CONF "device.conf"
 
 /**
  * baleen_saved_from_xdp() - what a device has now
- * @xdp: opened for writing, so that no writer moves keys while they are copied
+ * @xdp: opened for writing, so that no writer changes its state meanwhile
  * @saved: filled in; free with baleen_saved_free(); all zeros on failure
  * @error: filled in on failure
  *
- * Return: 0; -EINVAL when a map is damaged; -ENOMEM.
+ * Without a state that can be read, its rules are made of the images that packets meet.
+ *
+ * Return: 0; -EINVAL when a map is damaged; -ENOMEM; a negative errno.
  */
 int baleen_saved_from_xdp(const struct baleen_xdp *xdp, struct baleen_saved *saved,
 			  struct baleen_error *error);
 
 /**
- * baleen_saved_identify() - what tells an image from another
- * @filter: sealed
- *
- * Return: that.
- */
-struct baleen_saved_image baleen_saved_identify(const struct baleen_filter *filter);
-
-/**
  * baleen_saved_write() - write a directory, whole or not at all
- * @saved: the rules to write
+ * @saved: what to write; sizes and checksums are filled in
  * @path: path of the directory; a symbolic link is followed
  * @error: filled in on failure
  *
@@ -55,8 +50,7 @@ struct baleen_saved_image baleen_saved_identify(const struct baleen_filter *filt
  * Return: 0; -EEXIST for a directory of somebody else; -EINTR; -ETIMEDOUT; a
  * negative errno. On failure nothing is left but what was there.
  */
-int baleen_saved_write(const struct baleen_saved *saved, const char *path,
-		       struct baleen_error *error);
+int baleen_saved_write(struct baleen_saved *saved, const char *path, struct baleen_error *error);
 
 /**
  * baleen_saved_read() - read a directory and check all that is in it
@@ -70,7 +64,19 @@ int baleen_saved_write(const struct baleen_saved *saved, const char *path,
 int baleen_saved_read(const char *path, struct baleen_saved *saved, struct baleen_error *error);
 
 /**
- * baleen_saved_free() - free the filters
+ * baleen_saved_receive() - its copies as new versions of the feeds of a device
+ * @saved: read
+ * @state: of the device; NULL when it has none
+ * @versions: filled in; free with baleen_feed_versions_free()
+ * @error: filled in on failure
+ *
+ * Return: 0; -EINVAL for a copy that its rule cannot have; -ENOMEM; a negative errno.
+ */
+int baleen_saved_receive(const struct baleen_saved *saved, const struct baleen_rule_store *state,
+			 struct baleen_feed_versions *versions, struct baleen_error *error);
+
+/**
+ * baleen_saved_free() - close and free
  * @saved: read or taken from a device, or all zeros
  */
 void baleen_saved_free(struct baleen_saved *saved);

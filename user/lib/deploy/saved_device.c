@@ -1,118 +1,261 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The rules of a device, as they are to be saved. */
+/* A device as it is to be saved, and what was saved as new versions of feeds. */
+#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
-#include "deploy/derive.h"
+#include "deploy/conf_plan.h"
 #include "deploy/gate_live.h"
 #include "deploy/saved.h"
 #include "deploy/saved_entries.h"
+#include "filter/kind.h"
 #include "ops/edit.h"
-#include "state/entries.h"
-#include "state/protected.h"
+#include "state/feed_update.h"
+#include "util/array.h"
+#include "util/fd.h"
+#include "util/write_file.h"
 
-/* Without a state nobody has said more than that the image is good enough. */
-static int save_rule(const struct baleen_xdp *xdp, u32 i, struct baleen_saved *saved,
-		     struct baleen_error *error)
+/* Takes the descriptor. */
+static int add_copy(struct baleen_saved *saved, const char *rule, u32 place,
+		    const struct baleen_feed *feed, int fd, struct baleen_error *error)
 {
-	struct baleen_filter live;
-	double fpp;
-	int err = baleen_xdp_map_rule(xdp, i, &live, error);
+	struct baleen_saved_copy *copy;
 
-	if (err)
-		return err;
-	err = baleen_filter_snapshot(&live, &saved->filter[i], error);
-	baleen_filter_free(&live);
-	if (err)
-		return err;
-	fpp = baleen_filter_worst_fpp(&saved->filter[i]);
-	saved->accept_fpp[i] = fpp > BALEEN_ACCEPT_FPP ? fpp : 0;
-	saved->ruleset.rule[i].filter = &saved->filter[i];
-	saved->ruleset.rule[i].live = BALEEN_RULE_NEW;
+	if (baleen_array_add(&saved->copy, saved->n_copies)) {
+		close(fd);
+		return baleen_no_memory(error);
+	}
+	copy = &saved->copy[saved->n_copies++];
+	*copy = (struct baleen_saved_copy){ .place = place, .fd = fd };
+	if (feed)
+		copy->feed = *feed;
+	snprintf(copy->rule, sizeof(copy->rule), "%s", rule);
+	snprintf(copy->name, sizeof(copy->name), "%.*s.%zu", BALEEN_NAME_BYTES - 1, rule,
+		 saved->n_copies);
 	return 0;
 }
 
-static double accepted_by(const struct baleen_stored_rule *rule)
-{
-	double fpp = baleen_gate_accepts(rule);
+/* --- of a state ------------------------------------------------------------------ */
 
-	return fpp > BALEEN_ACCEPT_FPP ? fpp : 0;
+/* The place of a feed among those of its rule. */
+static u32 place_of(const struct baleen_conf *conf, const struct baleen_conf_feed *feed)
+{
+	u32 place = 0;
+
+	for (const struct baleen_conf_feed *before = conf->feed; before < feed; before++)
+		place += before->rule == feed->rule;
+	return place;
 }
 
-/* Images of what lists have, and single entries beside them. Where that cannot be had the images
- * are what packets meet, entries among it.
+/**
+ * struct collecting - copies on their way
+ * @saved: they go there
+ * @state: they come from there
+ * @error: filled in on failure
  */
-static void save_entries(struct baleen_saved *saved, const struct baleen_rule_store *state,
-			 const struct baleen_stored_rules *rules)
+struct collecting {
+	struct baleen_saved *saved;
+	const struct baleen_rule_store *state;
+	struct baleen_error *error;
+};
+
+static int collect_copy(const struct baleen_feed *feed, void *data)
 {
-	struct baleen_filter of_feeds[BALEEN_MAX_RULES] = { 0 };
-	struct baleen_error ignored;
+	struct collecting *collecting = data;
+	struct baleen_saved *saved = collecting->saved;
+	const struct baleen_conf_feed *of =
+		baleen_conf_find_source(&saved->conf, feed->rule, &feed->wanted);
+	int fd;
+
+	if (!of || !baleen_feed_has_copy(feed))
+		return 0;
+	fd = baleen_feed_open(collecting->state, feed, collecting->error);
+	return fd < 0 ? fd :
+			add_copy(saved, feed->rule, place_of(&saved->conf, of), feed, fd,
+				 collecting->error);
+}
+
+/* A filter of it holds them as never dropped, whether the name is asked there or not. */
+static int collect_answer(const struct baleen_never_name *name, void *data)
+{
+	struct baleen_never_answers *answers = data;
+	struct baleen_never_answer answer = { .asked_ms = name->answered_ms };
+
+	if (!name->answered_ms)
+		return 0;
+	snprintf(answer.name, sizeof(answer.name), "%s", name->name);
+	answer.addresses = strdup(name->addresses);
+	if (!answer.addresses || baleen_array_add(&answers->answer, answers->n)) {
+		free(answer.addresses);
+		return -ENOMEM;
+	}
+	answers->answer[answers->n++] = answer;
+	return 0;
+}
+
+static int collect_state(struct baleen_saved *saved, const struct baleen_rule_store *state,
+			 struct baleen_error *error)
+{
+	struct collecting collecting = { .saved = saved, .state = state, .error = error };
+	int err = baleen_conf_from_state(state, &saved->conf, error);
+
+	saved->is_kept = state->is_kept;
+	if (!err)
+		err = baleen_feeds_each(state, NULL, collect_copy, &collecting, error);
+	if (!err)
+		err = baleen_never_names_each(state, collect_answer, &saved->answers, error);
+	return err ? err : baleen_saved_entries_collect(saved, state, error);
+}
+
+/* --- of live maps ---------------------------------------------------------------- */
+
+static int collect_image(const struct baleen_xdp *xdp, u32 i, struct baleen_saved *saved,
+			 struct baleen_error *error)
+{
+	struct baleen_stored_rule *rule = &saved->conf.rules.rule[i];
+	struct baleen_filter live, image;
+	double fpp;
+	int err = baleen_xdp_map_rule(xdp, i, &live, error), fd;
+
+	if (err)
+		return err;
+	err = baleen_filter_snapshot(&live, &image, error);
+	baleen_filter_free(&live);
+	if (err)
+		return err;
+	/* Nobody has said more than that it is good enough. */
+	fpp = baleen_filter_worst_fpp(&image);
+	rule->accept_fpp = fpp > BALEEN_ACCEPT_FPP ? fpp : 0;
+	rule->key_spec = image.image.key_spec;
+	fd = memfd_create("baleen-image", MFD_CLOEXEC);
+	err = fd < 0 ? -errno : baleen_write_all(fd, image.bytes, image.n_bytes);
+	baleen_filter_free(&image);
+	if (!err)
+		return add_copy(saved, rule->name, 0, NULL, fd, error);
+	baleen_close_fd(&fd);
+	return baleen_fail(error, -err, "cannot keep the image of rule '%s': %s", rule->name,
+			   strerror(-err));
+}
+
+static int collect_live(const struct baleen_xdp *xdp, struct baleen_saved *saved,
+			struct baleen_error *error)
+{
+	struct baleen_conf *conf = &saved->conf;
+	struct baleen_ruleset ruleset;
 	int err = 0;
 
-	for (u32 i = 0; i < saved->ruleset.n_rules && !err; i++) {
-		int at = baleen_rule_store_find_rule(rules, saved->ruleset.rule[i].name);
+	baleen_ruleset_from_config(&xdp->config, &ruleset);
+	conf->is_egress = baleen_device_is_egress(xdp->device);
+	conf->rules = (struct baleen_stored_rules){
+		.n_rules = ruleset.n_rules,
+		.default_drop = ruleset.default_drop,
+		.dry_run = ruleset.dry_run,
+		.sample_interval_ns = ruleset.sample_interval_ns,
+		.mode = xdp->config.mode,
+		.attach_type = xdp->config.attach_type,
+	};
+	baleen_conf_never_path(conf->rules.never_path, sizeof(conf->rules.never_path));
+	for (u32 i = 0; i < ruleset.n_rules && !err; i++) {
+		struct baleen_stored_rule *rule = &conf->rules.rule[i];
+		struct baleen_conf_feed *feed;
 
-		if (at >= 0 && baleen_rule_entries_count(state, rules->rule[at].name, NULL))
-			err = baleen_derive_of_feeds(state, &rules->rule[at], &of_feeds[i],
-						     &ignored);
+		*rule = (struct baleen_stored_rule){ .action = ruleset.rule[i].action,
+						     .qualifiers = ruleset.rule[i].qualifiers,
+						     .rate_limit = ruleset.rule[i].rate_limit,
+						     .kind = BALEEN_KIND_CUCKOO,
+						     .limits = baleen_feed_limits_default() };
+		rule->limits.keep_special = true;
+		snprintf(rule->name, sizeof(rule->name), "%s", ruleset.rule[i].name);
+		if (baleen_array_add(&conf->feed, conf->n_feeds))
+			return baleen_no_memory(error);
+		feed = &conf->feed[conf->n_feeds++];
+		*feed = (struct baleen_conf_feed){ .rule = i };
+		snprintf(feed->wanted.source, sizeof(feed->wanted.source), "%s%s", BALEEN_FEED_COPY,
+			 rule->name);
+		err = collect_image(xdp, i, saved, error);
 	}
-	if (!err)
-		err = baleen_saved_entries_collect(saved, state, rules, &ignored);
-	for (u32 i = 0; i < saved->ruleset.n_rules; i++) {
-		if (!err && of_feeds[i].bytes) {
-			baleen_filter_free(&saved->filter[i]);
-			saved->filter[i] = of_feeds[i];
-			saved->n_ending[i] = 0;
-		} else {
-			baleen_filter_free(&of_feeds[i]);
-		}
-	}
+	return err;
 }
 
-/* The parts of the rules that only a state knows; a device may have none. */
-static void save_words(struct baleen_saved *saved)
+/* --- both ------------------------------------------------------------------------- */
+
+static int collect(const struct baleen_xdp *xdp, struct baleen_saved *saved,
+		   struct baleen_error *error)
 {
-	struct baleen_stored_rules rules;
 	struct baleen_rule_store state;
+	int err = baleen_rule_store_open(&state, xdp->device, 0, NULL);
 
-	if (baleen_rule_store_open(&state, saved->device, 0, NULL))
-		return;
-	if (baleen_rule_store_get_rules(&state, &rules, NULL))
-		rules.n_rules = 0;
-	for (u32 i = 0; i < saved->ruleset.n_rules; i++) {
-		int at = baleen_rule_store_find_rule(&rules, saved->ruleset.rule[i].name);
-
-		if (at < 0)
-			continue;
-		saved->bans[i] = baleen_rule_bans_get(&rules.rule[at]);
-		saved->accept_fpp[i] = accepted_by(&rules.rule[at]);
-		saved->removes_special[i] =
-			!rules.rule[at].is_any && baleen_rule_removes_special(&rules.rule[at]);
-		saved->n_ending[i] = baleen_rule_entries_ending(&state, rules.rule[at].name);
+	if (!err) {
+		err = collect_state(saved, &state, NULL);
+		baleen_rule_store_close(&state);
 	}
-	if (rules.n_rules)
-		save_entries(saved, &state, &rules);
-	baleen_rule_store_close(&state);
+	if (!err)
+		return 0;
+	baleen_saved_free(saved);
+	return collect_live(xdp, saved, error);
 }
 
 int baleen_saved_from_xdp(const struct baleen_xdp *xdp, struct baleen_saved *saved,
 			  struct baleen_error *error)
 {
-	int err = 0;
+	int err;
 
 	memset(saved, 0, sizeof(*saved));
+	err = collect(xdp, saved, error);
 	snprintf(saved->device, sizeof(saved->device), "%s", xdp->device);
-	saved->mode = xdp->config.mode;
-	saved->attach_type = xdp->config.attach_type;
-	baleen_ruleset_from_config(&xdp->config, &saved->ruleset);
-	for (u32 i = 0; i < saved->ruleset.n_rules && !err; i++)
-		err = save_rule(xdp, i, saved, error);
-	if (err) {
+	if (!err && !(saved->conf.text = baleen_conf_format(&saved->conf, true)))
+		err = baleen_no_memory(error);
+	if (err)
 		baleen_saved_free(saved);
-		return err;
+	return err;
+}
+
+/* --- back --------------------------------------------------------------------------- */
+
+static int receive(const struct baleen_saved *saved, size_t index,
+		   const struct baleen_rule_store *state, struct baleen_feed_versions *versions,
+		   struct baleen_error *error)
+{
+	const struct baleen_conf_feed *feed = &saved->conf.feed[index];
+	const struct baleen_stored_rule *rule = &saved->conf.rules.rule[feed->rule];
+	u32 place = place_of(&saved->conf, feed);
+	struct baleen_feed_offer *offer = calloc(saved->n_copies + 1, sizeof(*offer));
+	struct baleen_feed_ask ask = { .state = state,
+				       .rule = rule,
+				       .wanted = &feed->wanted,
+				       .ignores_limits = true,
+				       .offer = offer };
+	int err = offer ? 0 : baleen_no_memory(error);
+
+	for (size_t i = 0; i < saved->n_copies && !err; i++) {
+		const struct baleen_saved_copy *copy = &saved->copy[i];
+
+		if (copy->place == place && !strcmp(copy->rule, rule->name))
+			offer[ask.n_offers++] =
+				(struct baleen_feed_offer){ .feed = &copy->feed, .fd = copy->fd };
 	}
-	save_words(saved);
-	for (u32 i = 0; i < saved->ruleset.n_rules; i++)
-		saved->image[i] = baleen_saved_identify(&saved->filter[i]);
-	return 0;
+	if (!err)
+		err = baleen_feed_receive(&ask, versions, error);
+	free(offer);
+	return err;
+}
+
+int baleen_saved_receive(const struct baleen_saved *saved, const struct baleen_rule_store *state,
+			 struct baleen_feed_versions *versions, struct baleen_error *error)
+{
+	size_t first;
+	int err = 0;
+
+	for (size_t i = 0; i < saved->conf.n_feeds && !err; i++) {
+		first = versions->n;
+		err = receive(saved, i, state, versions, error);
+		for (size_t j = first; j < versions->n && !err; j++)
+			if (versions->version[j].outcome == BALEEN_FEED_FAILED)
+				err = baleen_fail(error, EINVAL, "%s",
+						  versions->version[j].error.text);
+	}
+	return err;
 }

@@ -39,23 +39,22 @@ static int write_line(const struct baleen_rule_entry *entry, void *data)
 	return baleen_entry_json_write(collecting->stream, entry, collecting->scope.name);
 }
 
-static int collect(struct collecting *collecting, const struct baleen_saved *saved,
-		   const struct baleen_rule_store *state, const struct baleen_stored_rules *rules,
-		   struct baleen_error *error)
+static int collect(struct collecting *collecting, const struct baleen_rule_store *state,
+		   const struct baleen_stored_rules *rules, struct baleen_error *error)
 {
 	const struct baleen_rule_store own = baleen_book_of(state);
 	bool takes_bans = false;
 	int err = 0;
 
-	for (u32 i = 0; i < saved->ruleset.n_rules && !err; i++) {
-		int at = baleen_rule_store_find_rule(rules, saved->ruleset.rule[i].name);
+	for (u32 i = 0; i < rules->n_rules && !err; i++) {
+		const struct baleen_stored_rule *rule = &rules->rule[i];
 
-		if (at < 0 || rules->rule[at].is_any)
+		if (rule->is_any)
 			continue;
-		takes_bans |= rules->rule[at].takes_bans;
-		collecting->scope = baleen_scope_of(&own, rules->rule[at].name);
-		err = baleen_rule_entries_each(&own, rules->rule[at].name, NULL, write_line,
-					       collecting, error);
+		takes_bans |= rule->takes_bans;
+		collecting->scope = baleen_scope_of(&own, rule->name);
+		err = baleen_rule_entries_each(&own, rule->name, NULL, write_line, collecting,
+					       error);
 	}
 	collecting->scope = baleen_scope_of(&own, NULL);
 	if (!err && takes_bans)
@@ -64,7 +63,6 @@ static int collect(struct collecting *collecting, const struct baleen_saved *sav
 }
 
 int baleen_saved_entries_collect(struct baleen_saved *saved, const struct baleen_rule_store *state,
-				 const struct baleen_stored_rules *rules,
 				 struct baleen_error *error)
 {
 	struct collecting collecting = { .now_ms = baleen_now_ms() };
@@ -75,7 +73,7 @@ int baleen_saved_entries_collect(struct baleen_saved *saved, const struct baleen
 	collecting.stream = open_memstream(&text, &n_bytes);
 	if (!collecting.stream)
 		return baleen_no_memory(error);
-	err = collect(&collecting, saved, state, rules, error);
+	err = collect(&collecting, state, &saved->conf.rules, error);
 	if (fclose(collecting.stream) && !err)
 		err = baleen_no_memory(error);
 	if (err || !collecting.n) {
@@ -83,7 +81,6 @@ int baleen_saved_entries_collect(struct baleen_saved *saved, const struct baleen
 		return err;
 	}
 	saved->entries = text;
-	saved->n_entry_bytes = n_bytes;
 	saved->n_entries = collecting.n;
 	return 0;
 }
@@ -122,12 +119,12 @@ struct putting {
 static struct lines *lines_of(struct putting *putting, const char *scope)
 {
 	const char *colon = scope ? strrchr(scope, ':') : NULL;
-	u32 n = putting->saved->ruleset.n_rules;
+	const struct baleen_stored_rules *rules = &putting->saved->conf.rules;
 
 	if (scope && !strcmp(scope, BALEEN_SCOPE_BANS))
-		return &putting->of[n];
-	for (u32 i = 0; i < n && colon; i++)
-		if (!strcmp(putting->saved->ruleset.rule[i].name, colon + 1))
+		return &putting->of[rules->n_rules];
+	for (u32 i = 0; i < rules->n_rules && colon; i++)
+		if (!strcmp(rules->rule[i].name, colon + 1))
 			return &putting->of[i];
 	return NULL;
 }
@@ -221,7 +218,7 @@ static int put_rules(struct putting *putting, const char *device, struct baleen_
 	if (err)
 		return err;
 	own = baleen_book_of(&deploy.state);
-	for (u32 i = 0; i < putting->saved->ruleset.n_rules && !err; i++) {
+	for (u32 i = 0; i < putting->saved->conf.rules.n_rules && !err; i++) {
 		struct baleen_batch batch;
 
 		err = leave_out_there(putting, &putting->of[i], &own, error);
@@ -237,7 +234,7 @@ static int put_rules(struct putting *putting, const char *device, struct baleen_
 
 static int put_bans(struct putting *putting, struct baleen_error *error)
 {
-	struct lines *lines = &putting->of[putting->saved->ruleset.n_rules];
+	struct lines *lines = &putting->of[putting->saved->conf.rules.n_rules];
 	struct baleen_batch batch;
 	struct baleen_bans bans;
 	int err;
@@ -263,7 +260,7 @@ static int read_lines(struct putting *putting, struct baleen_error *error)
 					    .data = putting };
 	struct baleen_import_text text = { .name = BALEEN_SAVED_ENTRIES,
 					   .bytes = strdup(putting->saved->entries),
-					   .n_bytes = putting->saved->n_entry_bytes };
+					   .n_bytes = strlen(putting->saved->entries) };
 	int err;
 
 	if (!text.bytes)
@@ -277,15 +274,15 @@ int baleen_saved_entries_put(const struct baleen_saved *saved, const char *devic
 			     struct baleen_saved_counts *counts, struct baleen_error *error)
 {
 	struct putting putting = { .saved = saved, .counts = counts, .now_ms = baleen_now_ms() };
-	u32 n = saved->ruleset.n_rules;
+	u32 n = saved->conf.rules.n_rules;
 	int err;
 
 	*counts = (struct baleen_saved_counts){ .n_put = 0 };
 	if (!saved->n_entries)
 		return 0;
 	for (u32 i = 0; i < n; i++)
-		putting.of[i] = (struct lines){ .rule = saved->ruleset.rule[i].name,
-						.key_spec = saved->filter[i].image.key_spec };
+		putting.of[i] = (struct lines){ .rule = saved->conf.rules.rule[i].name,
+						.key_spec = saved->conf.rules.rule[i].key_spec };
 	putting.of[n].key_spec = BALEEN_KEY_SRC;
 	err = read_lines(&putting, error);
 	if (!err)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The single entries of what is saved: beside the images, which hold what lists have.
+ * The single entries of what is saved: beside copies of its feeds.
  *
- *      entries.json        a line each, as baleen export prints them (state/entry_json.h); `rule` is
- *                          DEV:RULE, of the device that was saved, or bans
+ *      entries.json        a line each, as baleen export prints them (state/entry_json.h); `rule`
+ * is DEV:RULE, of the device that was saved, or bans
  *
  * They come back with origin, reason and end, each where it is not there already. Those of a fleet
  * are the fleet's.
@@ -18,15 +18,13 @@
 
 /**
  * baleen_saved_entries_collect() - the entries of the rules of a device
- * @saved: its rules; entries are filled in
+ * @saved: its configuration; entries are filled in
  * @state: its state
- * @rules: the rules that the state has
  * @error: filled in on failure
  *
  * Return: 0 or a negative errno.
  */
 int baleen_saved_entries_collect(struct baleen_saved *saved, const struct baleen_rule_store *state,
-				 const struct baleen_stored_rules *rules,
 				 struct baleen_error *error);
 
 /**

@@ -101,7 +101,10 @@ static int put_new(struct baleen_rule_store *state, const struct baleen_feed_ver
 	if (err)
 		return err;
 	end_failures(&feed, feed.checked_ms);
-	feed.received_ms = feed.checked_ms;
+	if (version->is_offered)
+		feed.confirmed_ms = version->feed.confirmed_ms;
+	else
+		feed.received_ms = feed.checked_ms;
 	err = baleen_feeds_put(state, &feed, error);
 	return err ? err : baleen_feed_accept(state, &feed, version->fd, error);
 }

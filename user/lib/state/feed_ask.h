@@ -19,6 +19,16 @@ struct baleen_rollout_site {
 };
 
 /**
+ * struct baleen_feed_offer - a copy that is at hand, of a source or of one file of a directory
+ * @feed: its file, ETag, times and generation
+ * @fd: its bytes
+ */
+struct baleen_feed_offer {
+	const struct baleen_feed *feed;
+	int fd;
+};
+
+/**
  * struct baleen_feed_ask - which source is asked, and how
  * @state: has the last good copies; may be opened for reading only; NULL for none
  * @rule: that the feed is of
@@ -30,6 +40,8 @@ struct baleen_rollout_site {
  * @site: of a signed set: who this host is; NULL for its host name and no fleet
  * @rolls_out: of a signed set in rings: the next generation may come; else the one at hand stays,
  *             for whoever cannot see to it afterwards (deploy/trial.h)
+ * @offer: copies to take instead of asking the source; NULL to ask it
+ * @n_offers: how many; 0 when it never had a copy
  * @on_progress: as of a fetch; may be NULL
  * @data: passed to @on_progress
  */
@@ -42,6 +54,8 @@ struct baleen_feed_ask {
 	bool is_offline;
 	const struct baleen_rollout_site *site;
 	bool rolls_out;
+	const struct baleen_feed_offer *offer;
+	size_t n_offers;
 	void (*on_progress)(void *data, u64 n_received, u64 n_total);
 	void *data;
 };

@@ -30,6 +30,7 @@ enum baleen_feed_outcome {
  * @outcome: the outcome
  * @feed: as the state shall have it; its id is 0 when the state does not have it
  * @compared_ms: when the copy that it was compared with had been looked for
+ * @is_offered: it was at hand: times are those of @feed
  * @fd: descriptor of the received file; -1 when there is nothing to take
  * @is_public: what is wrong with it may be said with its own words: it was given by the user, or
  *             everybody can read it
@@ -48,6 +49,7 @@ struct baleen_feed_version {
 	enum baleen_feed_outcome outcome;
 	struct baleen_feed feed;
 	u64 compared_ms;
+	bool is_offered;
 	int fd;
 	bool is_public;
 	struct baleen_feed_counts before;

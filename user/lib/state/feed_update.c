@@ -5,6 +5,7 @@
  */
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -351,6 +352,50 @@ static int receive_directory(struct source *source)
 	return err ? err : add_gone(source);
 }
 
+/* --- what is at hand ---------------------------------------------------------------- */
+
+static int receive_offer(struct source *source, const struct baleen_feed_offer *offer)
+{
+	const struct baleen_feed *from = offer->feed;
+	struct baleen_feed_version *version = add_version(source, from->file);
+	u64 now_ms = baleen_now_ms();
+
+	if (!version)
+		return baleen_no_memory(source->error);
+	version->is_offered = version->is_public = true;
+	version->feed.received_ms = from->received_ms ?: now_ms;
+	version->feed.confirmed_ms = from->confirmed_ms ?: now_ms;
+	version->feed.checked_ms = from->checked_ms ?: now_ms;
+	version->feed.generation = from->generation;
+	memcpy(version->feed.etag, from->etag, sizeof(from->etag));
+	memcpy(version->feed.last_modified, from->last_modified, sizeof(from->last_modified));
+	version->fd = fcntl(offer->fd, F_DUPFD_CLOEXEC, 0);
+	if (version->fd < 0)
+		return baleen_fail(source->error, errno, "dup: %m");
+	return judge(source, version);
+}
+
+/* Without a copy the source is a row of the state, for who asks it later. */
+static int receive_offers(struct source *source)
+{
+	const struct baleen_feed_ask *ask = source->ask;
+	struct baleen_feed_version *version;
+	int err = 0;
+
+	for (size_t i = 0; i < ask->n_offers && !err; i++)
+		err = receive_offer(source, &ask->offer[i]);
+	if (err || ask->n_offers)
+		return err ? err : add_gone(source);
+	if (source->n_rows)
+		return 0;
+	version = add_version(source, "");
+	if (!version)
+		return baleen_no_memory(source->error);
+	version->outcome = BALEEN_FEED_SAME;
+	version->feed.checked_ms = 0;
+	return 0;
+}
+
 /* --- the source as a whole ----------------------------------------------------------- */
 
 /* A failed file takes its directory with it: half of a list is none. Those that
@@ -467,6 +512,8 @@ static int receive_from(struct source *source)
 	struct stat stat_;
 	int err;
 
+	if (source->ask->offer)
+		return receive_offers(source);
 	if (baleen_route_feed_is(path) || baleen_feed_host_is(path))
 		return receive_of_system(source);
 	if (baleen_url_is(path) || baleen_feed_set_is(path))

@@ -63,16 +63,6 @@ const char *baleen_widen_parse(const char *text, struct baleen_widen *widen)
 	return NULL;
 }
 
-struct baleen_rule_bans baleen_rule_bans_get(const struct baleen_stored_rule *rule)
-{
-	struct baleen_rule_bans bans = { .takes_bans = rule->takes_bans,
-					 .ban_width = rule->ban_width,
-					 .fleet = rule->fleet };
-
-	memcpy(bans.widen, rule->widen, sizeof(bans.widen));
-	return bans;
-}
-
 void baleen_rule_bans_set(struct baleen_stored_rule *rule, const struct baleen_rule_bans *bans)
 {
 	rule->takes_bans |= bans->takes_bans;

@@ -197,14 +197,6 @@ struct baleen_rule_bans {
 };
 
 /**
- * baleen_rule_bans_get() - take it out of a rule
- * @rule: rule of a state
- *
- * Return: what its bans are.
- */
-struct baleen_rule_bans baleen_rule_bans_get(const struct baleen_stored_rule *rule);
-
-/**
  * baleen_rule_bans_set() - give it to a rule
  * @rule: keeps what @bans says nothing of
  * @bans: what its bans are
