@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/ban/apply.h"
+#include "cli/open/conf_goal.h"
 #include "cli/open/session.h"
 #include "cli/common/options.h"
 #include "deploy/conf_find.h"
@@ -90,31 +91,17 @@ static int apply_to_one(const char *device, void *data)
 	return 0;
 }
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 /* /etc/baleen/DEV.conf is of DEV, if none is named. */
 static int apply_file(struct apply *apply, const char *device)
 {
-	static const char default_name[] = BALEEN_CONF_DEFAULT BALEEN_CONF_SUFFIX;
-	const char *base = base_name(apply->conf_path);
-	bool is_default = !strcmp(base, default_name);
-	char name[BALEEN_POINT_BYTES + sizeof(BALEEN_CONF_SUFFIX)];
-	char *suffix;
+	char name[BALEEN_POINT_BYTES];
+	bool is_default;
 
-	snprintf(name, sizeof(name), "%s", base);
-	suffix = strrchr(name, '.');
-	if (!device && (is_default || !suffix || suffix == name || strcmp(suffix, ".conf")))
+	if (!conf_goal_device_of(apply->conf_path, name, sizeof(name), &is_default) && !device)
 		return complain_usage(&apply_command,
 				      "-c %s: of which device? its name is not "
 				      "DEV.conf",
 				      apply->conf_path);
-	if (suffix)
-		*suffix = '\0';
 	add_result(apply, apply_to(apply, device ? device : name, apply->conf_path, is_default));
 	return 0;
 }

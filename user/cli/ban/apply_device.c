@@ -6,117 +6,13 @@
 #include <string.h>
 
 #include "cli/ban/apply.h"
-#include "cli/common/feed_progress.h"
-#include "cli/open/rollout_site.h"
+#include "cli/open/conf_goal.h"
 #include "cli/open/guard.h"
-#include "cli/open/never_names.h"
 #include "deploy/conf_apply.h"
 #include "deploy/confirm.h"
-#include "state/feed_set.h"
 #include "state/rule_store_mend.h"
-#include "state/set_feed.h"
 #include "util/duration.h"
 #include "util/shell.h"
-#include "util/url.h"
-
-/* A URL that was fetched so lately for another device is not fetched again. */
-#define SHARE_MS 600000ull
-
-/* --- feeds ------------------------------------------------------------------------ */
-
-/**
- * struct copies - which source has a good copy already
- * @rule: name of its rule
- * @wanted: the source
- * @has_copy: it has
- */
-struct copies {
-	const char *rule;
-	const struct baleen_feed_source *wanted;
-	bool has_copy;
-};
-
-static int find_copy(const struct baleen_feed *feed, void *data)
-{
-	struct copies *copies = data;
-
-	if (!baleen_feed_is_of(feed, copies->rule, copies->wanted))
-		return 0;
-	copies->has_copy = feed->received_ms;
-	return 1;
-}
-
-/* A URL is asked by 'baleen update', or when there is nothing to go on with. */
-static bool needs_version(const struct baleen_rule_store *state, const char *rule,
-			  const struct baleen_feed_source *wanted)
-{
-	struct copies copies = { .rule = rule, .wanted = wanted };
-
-	if (!state || (!baleen_url_is(wanted->source) && !baleen_feed_set_is(wanted->source) &&
-		       !baleen_feed_copy_is(wanted->source)))
-		return true;
-	baleen_feeds_each(state, rule, find_copy, &copies, NULL);
-	return !copies.has_copy;
-}
-
-static int complain_of_failures(const char *path, const struct baleen_conf_feed *feed,
-				const struct baleen_feed_versions *versions, size_t first)
-{
-	for (size_t i = first; i < versions->n; i++) {
-		if (versions->version[i].outcome != BALEEN_FEED_FAILED)
-			continue;
-		return complain("%s:%llu: %s", path, (unsigned long long)feed->line,
-				versions->version[i].error.text);
-	}
-	return 0;
-}
-
-/* A set whose copy is at hand is not asked for, so a wrong name would show only later. */
-static int check_key(const char *path, const struct baleen_conf_feed *feed)
-{
-	struct baleen_error error;
-
-	if (!*feed->wanted.key || !baleen_feed_set_check_key(&feed->wanted, &error))
-		return 0;
-	return complain("%s:%llu: %s", path, (unsigned long long)feed->line, error.text);
-}
-
-static int receive(const struct apply *apply, const char *path, const struct baleen_conf *conf,
-		   const struct baleen_rule_store *state, struct baleen_feed_versions *versions)
-{
-	struct baleen_rollout_site site = { .has_fleet = false };
-	struct baleen_error error;
-
-	rollout_site_read_for(conf, &site);
-	for (size_t i = 0; i < conf->n_feeds; i++) {
-		const struct baleen_conf_feed *feed = &conf->feed[i];
-		const struct baleen_stored_rule *rule = &conf->rules.rule[feed->rule];
-		struct baleen_feed_ask ask = { .state = state,
-					       .rule = rule,
-					       .wanted = &feed->wanted,
-					       .ignores_limits = apply->force,
-					       .share_ms =
-						       apply->is_offline ? UINT64_MAX : SHARE_MS,
-					       .is_offline = apply->is_offline,
-					       .site = &site,
-					       .on_progress = feed_progress,
-					       .data = (void *)feed->wanted.source };
-		size_t first = versions->n;
-		int err;
-
-		if (!apply->is_offline && check_key(path, feed))
-			return EXIT_FAILED;
-		if (!needs_version(state, rule->name, &feed->wanted))
-			continue;
-		err = baleen_feed_receive(&ask, versions, &error);
-		feed_progress_end();
-		if (err)
-			return complain("%s", error.text);
-		if (complain_of_failures(path, feed, versions, first))
-			return EXIT_FAILED;
-	}
-	return 0;
-}
 
 /* --- one device --------------------------------------------------------------------- */
 
@@ -124,23 +20,13 @@ static int receive(const struct apply *apply, const char *path, const struct bal
  * struct device - a device that is being applied to
  * @apply: the request
  * @name: its name
- * @path: path of its configuration
- * @is_default: which is default.conf
- * @conf: the configuration
- * @before: its state as a configuration
- * @versions: versions of its feeds
- * @answers: answers for its never-names
+ * @wanted: its configuration
  * @work: for the library
  */
 struct device {
 	const struct apply *apply;
 	const char *name;
-	char path[BALEEN_RULE_STORE_PATH_BYTES];
-	bool is_default;
-	struct baleen_conf conf;
-	struct baleen_conf before;
-	struct baleen_feed_versions versions;
-	struct baleen_never_answers answers;
+	struct conf_goal wanted;
 	struct baleen_conf_apply work;
 };
 
@@ -148,7 +34,8 @@ static int check(void *data, const struct baleen_xdp *xdp, const struct baleen_r
 {
 	const struct device *device = data;
 
-	return guard_conf(device->name, &device->conf.rules, xdp, ruleset, device->apply->force);
+	return guard_conf(device->name, &device->wanted.conf.rules, xdp, ruleset,
+			  device->apply->force);
 }
 
 static const char *mode_now(const struct device *device)
@@ -188,7 +75,7 @@ static void report_words(const struct device *device, bool is_changed)
 	else
 		say("%s: %s%s%s%s\n", device->name, is_changed ? "changed" : "unchanged",
 		    *mode ? ", " : "", mode,
-		    device->conf.rules.dry_run ? ", DRY RUN: drops nothing" : "");
+		    device->wanted.conf.rules.dry_run ? ", DRY RUN: drops nothing" : "");
 	if (left_ms)
 		say("%s: back to what was in %s, unless 'baleen confirm %s'\n", device->name,
 		    format_span(left_ms, window), baleen_shell_word(device->name).text);
@@ -201,12 +88,12 @@ static void report_json(const struct device *device, bool is_changed)
 	const char *mode = mode_now(device);
 
 	json_object_set_new(one, "device", json_text(device->name));
-	json_object_set_new(one, "conf", json_text(device->path));
+	json_object_set_new(one, "conf", json_text(device->wanted.path));
 	json_object_set_new(one, apply->looks ? "would_change" : "changed",
 			    json_boolean(is_changed));
 	json_object_set_new(one, "changes", describe_changes(&device->work.plan));
 	json_object_set_new(one, "mode", *mode ? json_string(mode) : json_null());
-	json_object_set_new(one, "dry_run", json_boolean(device->conf.rules.dry_run));
+	json_object_set_new(one, "dry_run", json_boolean(device->wanted.conf.rules.dry_run));
 	json_object_set_new(one, "confirm_ms",
 			    is_changed && apply->confirm_ms ? json_integer(apply->confirm_ms) :
 							      json_null());
@@ -219,7 +106,7 @@ static int report(const struct device *device)
 	bool is_changed = device->work.plan.n_changes;
 
 	if (apply->shows_lines && !apply->json) {
-		if (print_conf_diff(device->name, &device->before, &device->conf))
+		if (print_conf_diff(device->name, &device->wanted.before, &device->wanted.conf))
 			return EXIT_FAILED;
 		for (size_t i = 0; i < device->work.plan.n_changes; i++) {
 			const struct baleen_conf_plan one = { .change =
@@ -285,51 +172,6 @@ static int compare(struct device *device)
 	return change(device);
 }
 
-/* A name without an answer is no reason to leave the device without a filter. */
-static int ask_names(struct device *device, const struct baleen_rule_store *state)
-{
-	struct baleen_error error;
-
-	if (device->apply->is_offline)
-		return 0;
-	if (baleen_never_names_ask(device->conf.rules.never_names, state, false, &device->answers,
-				   &error))
-		return complain("%s: %s", device->name, error.text);
-	never_names_complain(device->name, &device->answers);
-	return 0;
-}
-
-static int read_all(struct device *device)
-{
-	struct baleen_error error;
-	struct baleen_rule_store state;
-	int err = baleen_conf_read(device->path, &device->conf, &error);
-	bool has_state = false;
-
-	if (!err)
-		err = baleen_conf_is_of(&device->conf, device->name, device->path, &error);
-	if (!err && *device->conf.match && !device->is_default)
-		err = baleen_fail(&error, EINVAL, "%s: match belongs into default.conf",
-				  device->path);
-	if (!err) {
-		err = baleen_rule_store_open(&state, device->name, 0, &error);
-		has_state = !err;
-		if (err == -ENOENT)
-			err = 0;
-		else if (!err)
-			err = baleen_conf_from_state(&state, &device->before, &error);
-	}
-	if (err)
-		return complain("%s", error.text);
-	err = receive(device->apply, device->path, &device->conf, has_state ? &state : NULL,
-		      &device->versions);
-	if (!err)
-		err = ask_names(device, has_state ? &state : NULL);
-	if (has_state)
-		baleen_rule_store_close(&state);
-	return err;
-}
-
 /* A window whose time is over is not extended. */
 static int roll_back_overdue(const char *name)
 {
@@ -365,7 +207,10 @@ static int apply_once(struct apply *apply, const char *name, const char *path, b
 	struct device device = {
 		.apply = apply,
 		.name = name,
-		.is_default = is_default,
+		.wanted = { .device = name,
+			    .is_default = is_default,
+			    .is_offline = apply->is_offline,
+			    .ignores_limits = apply->force },
 		.work = { .device = name,
 			  .timeout_ms = BALEEN_LOCK_TIMEOUT_MS,
 			  .confirm_ms = apply->confirm_ms,
@@ -374,24 +219,18 @@ static int apply_once(struct apply *apply, const char *name, const char *path, b
 	struct baleen_error error;
 	int err, ifindex;
 
-	snprintf(device.path, sizeof(device.path), "%s", path);
+	snprintf(device.wanted.path, sizeof(device.wanted.path), "%s", path);
 	device.work.data = &device;
-	device.work.goal = (struct baleen_conf_goal){ .device = name,
-						      .conf = &device.conf,
-						      .versions = &device.versions,
-						      .answers = &device.answers };
+	device.work.goal = conf_goal_of(&device.wanted);
 	if (baleen_device_ifindex(name, &ifindex, &error))
 		return complain("%s", error.text);
 	err = apply->looks ? 0 : roll_back_overdue(name);
 	if (!err)
-		err = read_all(&device);
+		err = conf_goal_read(&device.wanted);
 	if (!err)
 		err = compare(&device);
 	baleen_conf_plan_free(&device.work.plan);
-	baleen_feed_versions_free(&device.versions);
-	baleen_never_answers_free(&device.answers);
-	baleen_conf_free(&device.before);
-	baleen_conf_free(&device.conf);
+	conf_goal_free(&device.wanted);
 	return err;
 }
 
