@@ -155,7 +155,8 @@ offers "the mark of a rule" "baleen attach lo --drop list.txt ba" "ban bans"
 offers "what a rule does with special-purpose ranges" "baleen attach lo --drop list.txt spec" special
 offers "a device or a rule of one" "baleen list eth7:" "eth7:bad eth7:office"
 offers "options of a ban" "baleen ban 192.0.2.1 1h --rea" --reason
-offers "a capture for replay" "baleen replay list.bln l" "limit list.bln list.txt"
+offers "a device or a list for replay" "baleen replay l" "list.bln list.txt lo"
+offers "a capture for replay" "baleen replay list.bln l" "limit list.bln list.txt lo"
 offers "nothing for no command" "baleen frob " ""
 printf '[]\n' >"$TMP/status"
 printf '[]\n' >"$TMP/kmod"

@@ -34,7 +34,7 @@ sent()
 # replayed RULE...: the same of all.pcap
 replayed()
 {
-	"$BALEEN" replay -j "$@" all.pcap | jq -r '[.[] | if .verdict == "drop" then "D" else "P" end] | add'
+	"$BALEEN" replay -jv "$@" all.pcap | jq -r '[.[] | if .verdict == "drop" then "D" else "P" end] | add'
 }
 
 # counted DEVICE: packets of its first two rules

@@ -24,7 +24,7 @@ replay()
 # verdicts ARGUMENT...: of each frame verdict and rule, or why none, on one line
 verdicts()
 {
-	replay -j "$@" | jq -r '[ .[] | "\(.verdict) \(.rule // .reason)" ] | join(", ")'
+	replay -jv "$@" | jq -r '[ .[] | "\(.verdict) \(.rule // .reason)" ] | join(", ")'
 }
 
 printf '198.51.100.1\n2001:db8::2\n' >bad.txt
@@ -47,7 +47,7 @@ prints "frames" "\
        4  -                pass  not IP
        5  -                pass  cut short  (too short for the kernel: judged alike)
        6  198.51.100.1     drop  bad  (too long for the kernel: judged by its start)
-       7  2001:db8::4      pass  default" replay bad.txt t.pcap
+       7  2001:db8::4      pass  default" replay -v bad.txt t.pcap
 prints "totals" "\
 t.pcap: 7 frames, 1 of them snapped
   drop   bad                                            3 frames    90.2 kB
@@ -55,8 +55,8 @@ t.pcap: 7 frames, 1 of them snapped
   pass   not IP                                         1 frame        42 B
   pass   cut short                                      1 frame        13 B
          all that was dropped                           3 frames    90.2 kB
-         all that passed                                4 frames     1.6 kB" replay -c bad.txt t.pcap
-prints "-j" '[
+         all that passed                                4 frames     1.6 kB" replay bad.txt t.pcap
+prints "-jv" '[
   {"frame": 1, "key": "198.51.100.1", "verdict": "drop", "rule": "bad"},
   {"frame": 2, "key": "2001:db8::2", "verdict": "drop", "rule": "bad"},
   {"frame": 3, "key": "198.51.100.3", "verdict": "pass", "rule": null, "reason": "unmatched", "snapped": true},
@@ -64,19 +64,19 @@ prints "-j" '[
   {"frame": 5, "key": null, "verdict": "pass", "rule": null, "reason": "short", "too_short": true},
   {"frame": 6, "key": "198.51.100.1", "verdict": "drop", "rule": "bad", "too_long": true},
   {"frame": 7, "key": "2001:db8::4", "verdict": "pass", "rule": null, "reason": "unmatched"}
-]' replay -j bad.txt t.pcap
-check "-j -c" replay -jc bad.txt t.pcap
+]' replay -jv bad.txt t.pcap
+check "-j" replay -j bad.txt t.pcap
 is "has the totals" "$(jq -c '[ .frames, .snapped, .dropped.frames, .passed.frames,
 	.rules[0].name, .rules[0].action, .rules[0].frames, .unmatched.frames, .vital.frames,
 	([ .unparsed[].frames ] | add) ]' "$TMP/out")" '[7,1,3,4,"bad","drop",3,2,0,2]'
 is "and the bytes of all frames" "$(jq '.dropped.bytes + .passed.bytes' "$TMP/out")" 91821
 pcap_begin none.pcap
-prints "a capture without frames" "" replay bad.txt none.pcap
+prints "a capture without frames" "" replay -v bad.txt none.pcap
 prints "as JSON" "[
-]" replay -j bad.txt none.pcap
-check "standard input" replay bad.txt - <t.pcap
+]" replay -jv bad.txt none.pcap
+check "standard input" replay -v bad.txt - <t.pcap
 is "is read frame by frame" "$(wc -l <"$TMP/out")" 7
-check "a list on standard input" replay - t.pcap <bad.txt
+check "a list on standard input" replay -v - t.pcap <bad.txt
 is "is a rule" "$(grep -c ' drop  ' "$TMP/out")" 3
 
 pcap_begin many.pcap
@@ -85,7 +85,7 @@ for ((i = 0; i < 18; i++)); do
 	tail -c +25 many.pcap >half
 	cat half >>many.pcap
 done
-check "262144 frames as JSON in 64 MiB" prlimit --as=$((64 << 20)) "$BALEEN" replay -j bad.txt \
+check "262144 frames as JSON in 64 MiB" prlimit --as=$((64 << 20)) "$BALEEN" replay -jv bad.txt \
 	many.pcap
 is "are told one by one" "$(jq length "$TMP/out")" 262144
 rm half many.pcap
@@ -101,23 +101,23 @@ is "--default drop, but for what is vital" \
 pass vital, drop short, pass good, pass vital"
 is "a rule that counts does not decide" "$(verdicts --count good.txt bad.txt t.pcap)" \
 	"drop bad, drop bad, pass unmatched, pass not_ip, pass short, drop bad, pass unmatched"
-replay -j --count good.txt bad.txt t.pcap >"$TMP/out"
+replay -jv --count good.txt bad.txt t.pcap >"$TMP/out"
 is "but is told of" "$(jq -c '[ .[].counted ]' "$TMP/out")" \
 	'[["good"],null,["good"],null,null,["good"],null]'
-is "in words, too" "$(replay --count good.txt bad.txt t.pcap | sed -n 3p)" \
+is "in words, too" "$(replay -v --count good.txt bad.txt t.pcap | sed -n 3p)" \
 	"       3  198.51.100.3     pass  default  (counted by good, snapped)"
-is "and in the totals" "$(replay -jc --count good.txt bad.txt t.pcap |
+is "and in the totals" "$(replay -j --count good.txt bad.txt t.pcap |
 	jq -c '[ .rules[].frames ]')" "[3,3]"
 is "qualifiers restrict the rule before them" "$(verdicts bad.txt proto udp good.txt dport 443 \
 	t.pcap)" "drop bad, pass unmatched, drop good, pass not_ip, pass short, drop good, \
 pass unmatched"
 is "a VLAN, too" "$(verdicts bad.txt vlan 100 t.pcap | cut -d, -f 1-3)" \
 	"pass unmatched, drop bad, pass unmatched"
-is "--key dst is the key of the list" "$(replay -j --key dst bad.txt t.pcap | jq -r '.[0].key')" \
+is "--key dst is the key of the list" "$(replay -jv --key dst bad.txt t.pcap | jq -r '.[0].key')" \
 	192.0.2.1
 printf '192.0.2.1\n' >to.txt
 check "an image of another key" "$BALEEN" build --key dst -o to.bln to.txt
-is "the key is that of the rule that decides, or of the first" "$(replay -j bad.txt to.bln t.pcap |
+is "the key is that of the rule that decides, or of the first" "$(replay -jv bad.txt to.bln t.pcap |
 	jq -r '.[] | .key // "-"' | xargs)" "198.51.100.1 2001:db8::2 192.0.2.1 - - 198.51.100.1 \
 2001:db8::4"
 is "a rule is named as in attach" "$(verdicts gone=bad.txt t.pcap | cut -d, -f 1)" "drop gone"
@@ -130,7 +130,7 @@ for n in 1 2; do
 	pcap_frame far.pcap "${MACS}86dd$(ip6 5 60 "$options$UDP$(zeros 2000)")"
 done
 is "ports past the first buffer are hidden" \
-	"$(replay --key dport ports.txt far.pcap)" "\
+	"$(replay -v --key dport ports.txt far.pcap)" "\
        1  53               drop  ports
        2  -                drop  ports  (no ports or protocol to be had)"
 
@@ -171,7 +171,7 @@ pcap_frame cooked2.pcap "0800$SLL2$(ip4 3 6 $TCP)" 1520
 pcap_frame cooked2.pcap "0806$SLL2$(zeros 28)"
 pcap_frame cooked2.pcap "0800${SLL2%??}"
 is "Linux cooked, version 2" "$(verdicts bad.txt cooked2.pcap)" "$as_they_are"
-is "snapped is what was" "$(replay -j bad.txt cooked2.pcap | jq -c 'map(.snapped // false)')" \
+is "snapped is what was" "$(replay -jv bad.txt cooked2.pcap | jq -c 'map(.snapped // false)')" \
 	"[false,false,true,false,false]"
 ng_begin mixed.pcapng
 ng_interface mixed.pcapng 1 0
@@ -184,7 +184,7 @@ is "interfaces of several in one file" "$(verdicts bad.txt mixed.pcapng)" "drop 
 
 expect "no capture" 2 "" "baleen: replay: the capture comes last: none is given (see 'baleen \
 help replay')" replay --drop bad.txt
-expect "no rule" 2 "" "baleen: replay: no IMAGE given before the capture 't.pcap' (see 'baleen \
+expect "no rule" 2 "" "baleen: replay: no DEV, -c FILE or IMAGE given before the capture 't.pcap' (see 'baleen \
 help replay')" replay t.pcap
 expect "one standard input for two" 2 "" "baleen: replay: standard input cannot be both list and \
 capture (see 'baleen help replay')" replay - -
@@ -215,7 +215,7 @@ ng_frame other.pcapng 1 "$(zeros 16)"
 expect "an interface of another link type, when it has a frame" 1 \
 	"       1  198.51.100.1     drop  bad" \
 	"baleen: other.pcapng: frame 2: its link type is 105, 802.11: not Ethernet, raw IP or Linux cooked" \
-	replay bad.txt other.pcapng
+	replay -v bad.txt other.pcapng
 
 # --- cut off and damaged ---
 
@@ -227,7 +227,7 @@ all=$(stat -c %s cut.pcap)
 wrong=
 for ((size = whole + 1; size < all; size++)); do
 	head -c "$size" cut.pcap >short.pcap
-	said=$(replay bad.txt short.pcap 2>&1)
+	said=$(replay -v bad.txt short.pcap 2>&1)
 	[ "$? $said" = "1        1  198.51.100.1     drop  bad
 baleen: short.pcap: frame 2: the file is cut off here" ] || wrong+=" $size"
 done
@@ -236,7 +236,7 @@ is "a capture cut off in its second frame, at $((all - whole - 1)) places, gives
 head -c $((whole + 20)) cut.pcap >short.pcap
 expect "with -j the array is ended" 1 '[
   {"frame": 1, "key": "198.51.100.1", "verdict": "drop", "rule": "bad"}
-]' "baleen: short.pcap: frame 2: the file is cut off here" replay -j bad.txt short.pcap
+]' "baleen: short.pcap: frame 2: the file is cut off here" replay -jv bad.txt short.pcap
 head -c 20 t.pcap >head.pcap
 refuses "cut off in its header" "head.pcap: the file is cut off here" replay bad.txt head.pcap
 pcap_begin damaged.pcap
@@ -250,7 +250,7 @@ while read -r what block; do
 	ng_frame ng.pcapng 0 "$frame"
 	bytes "$block" >>ng.pcapng
 	expect "${what//-/ }" 1 "       1  198.51.100.1     drop  bad" \
-		"baleen: ng.pcapng: frame 2: the file is damaged: ${what//-/ }" replay bad.txt ng.pcapng
+		"baleen: ng.pcapng: frame 2: the file is damaged: ${what//-/ }" replay -v bad.txt ng.pcapng
 done <<EOF
 a-block-of-no-length 0600000000000000
 a-block-of-no-length 060000000d000000
@@ -271,5 +271,5 @@ check "nothing is pinned" test ! -e /sys/fs/bpf/baleen
 make_pair
 in_ns "$B" "$BALEEN" attach veth-b --drop bad.txt >/dev/null || bail "cannot attach"
 before=$(in_ns "$B" "$BALEEN" status -j veth-b)
-is "a live rule is an IMAGE" "$(in_ns "$B" "$BALEEN" replay veth-b:bad t.pcap | grep -c drop)" 3
+is "a live rule is an IMAGE" "$(in_ns "$B" "$BALEEN" replay -v veth-b:bad t.pcap | grep -c drop)" 3
 is "whose counters stay" "$(in_ns "$B" "$BALEEN" status -j veth-b)" "$before"

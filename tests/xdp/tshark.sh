@@ -50,7 +50,7 @@ decode()
 # ask CAPTURE SPEC: what replay says: frame, key, why there is none, verdict
 ask()
 {
-	"$BALEEN" replay -j --allow-empty --key "$2" "$TMP/list" "$1" >"$TMP/replay.json" \
+	"$BALEEN" replay -jv --allow-empty --key "$2" "$TMP/list" "$1" >"$TMP/replay.json" \
 		2>"$TMP/replay.err"
 	local status=$?
 

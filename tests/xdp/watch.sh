@@ -278,7 +278,7 @@ try_capture()
 # replay_shape FILE: frame, key, verdict and rule of each
 replay_shape()
 {
-	"$BALEEN" replay -j --default drop --drop bad=bad.txt "$1" |
+	"$BALEEN" replay -jv --default drop --drop bad=bad.txt "$1" |
 		jq -r '.[] | "\(.frame) \(.key // "-") \(.verdict) \(.rule // "(default)")" +
 			(if .frame == 2 then " (cut)" else "" end)'
 }

@@ -2,341 +2,184 @@
 /* baleen replay: what rules would do with the frames of a capture. */
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
-#include "cli/open/policy.h"
+#include "cli/file/replay.h"
+#include "cli/open/conf_goal.h"
 #include "cli/open/rule_images.h"
+#include "deploy/conf_derive.h"
 #include "net/device.h"
-#include "net/trace.h"
-#include "util/number.h"
+#include "util/shell.h"
 #include "xdp/qualifiers.h"
-#include "xdp/replay.h"
 
-/* The outcomes by the names that the counters have in the map and in status. */
-static const struct {
-	const char *name;
-	const char *text;
-} outcomes[BALEEN_N_OUTCOMES] = {
-	[BALEEN_OUTCOME_RULE] = { "rule", "a rule" },
-	[BALEEN_OUTCOME_UNMATCHED] = { "unmatched", "default" },
-	[BALEEN_OUTCOME_VITAL] = { "vital", "vital" },
-	[BALEEN_OUTCOME_NOT_IP] = { "not_ip", "not IP" },
-	[BALEEN_OUTCOME_MPLS] = { "mpls", "MPLS" },
-	[BALEEN_OUTCOME_TAGS] = { "tags", "more than 4 VLAN tags" },
-	[BALEEN_OUTCOME_VERSION] = { "version", "wrong IP version" },
-	[BALEEN_OUTCOME_SHORT] = { "short", "cut short" },
-};
+/* --- what cannot be judged ------------------------------------------------------ */
 
-/**
- * struct total - frames that were judged alike
- * @frames: how many
- * @bytes: their length on the wire
- */
-struct total {
-	u64 frames;
-	u64 bytes;
-};
-
-/**
- * struct replay - one run of replay
- * @rules: in the order typed
- * @lists: how their lists are read
- * @policy: the verdict when no rule decides
- * @count_only: print totals, not frames
- * @json: print JSON
- * @program: that judges
- * @key_width: width of the widest key so far
- * @rule: what each rule decided or, of one that only counts, saw
- * @outcome: what came of the frames; those of rules are in @rule
- * @dropped: of all of them
- * @passed: of all of them
- * @n_snapped: frames of which the capture holds only the start
- */
-struct replay {
-	struct rules rules;
-	struct list_options lists;
-	struct policy policy;
-	bool count_only;
-	bool json;
-	struct baleen_replay program;
-	int key_width;
-	struct total rule[BALEEN_MAX_RULES];
-	struct total outcome[BALEEN_N_OUTCOMES];
-	struct total dropped;
-	struct total passed;
-	u64 n_snapped;
-};
-
-static void count(struct total *total, const struct baleen_traced_frame *frame)
+/* All frames of a capture come at once, and the connections are those of now. */
+static void warn_of_qualifiers(const struct baleen_config *config)
 {
-	total->frames++;
-	total->bytes += frame->n_wire_bytes;
-}
+	for (u32 i = 0; i < config->n_rules; i++) {
+		const char *name = config->rule[i].image.name;
+		u32 established = config->rule[i].qualifiers.established;
 
-static bool is_snapped(const struct baleen_traced_frame *frame)
-{
-	return frame->n_bytes < frame->n_wire_bytes;
-}
-
-static void add_to_totals(struct replay *replay, const struct baleen_traced_frame *frame,
-			  const struct baleen_judgement *judgement)
-{
-	for (u32 i = 0; i < replay->rules.n; i++)
-		if (judgement->counted & 1u << i)
-			count(&replay->rule[i], frame);
-	if (judgement->outcome == BALEEN_OUTCOME_RULE)
-		count(&replay->rule[judgement->rule], frame);
-	else
-		count(&replay->outcome[judgement->outcome], frame);
-	count(judgement->is_drop ? &replay->dropped : &replay->passed, frame);
-	replay->n_snapped += is_snapped(frame);
-}
-
-/* The key as text, or NULL when there is none. */
-static const char *key_text(const struct replay *replay, const struct baleen_judgement *judgement,
-			    char *text)
-{
-	if (!judgement->has_key)
-		return NULL;
-	baleen_key_format(&judgement->key,
-			  replay->program.config.rule[judgement->rule].image.key_spec, text);
-	return text;
-}
-
-static bool is_ip(const struct baleen_judgement *judgement)
-{
-	return judgement->parse == BALEEN_PARSE_IP4 || judgement->parse == BALEEN_PARSE_IP6;
-}
-
-/* Prints ` (one, two)` piece by piece. */
-static void print_note(u32 *n_notes, const char *note, const char *what)
-{
-	say("%s%s%s", (*n_notes)++ ? ", " : "  (", note, what);
-}
-
-static void print_notes(const struct replay *replay, const struct baleen_traced_frame *frame,
-			const struct baleen_judgement *judgement)
-{
-	u32 n_notes = 0;
-
-	if (is_ip(judgement) && !judgement->has_key)
-		print_note(&n_notes, "no ports or protocol to be had", "");
-	for (u32 i = 0; i < replay->rules.n; i++)
-		if (judgement->counted & 1u << i)
-			print_note(&n_notes, "counted by ", replay->rules.rule[i].name);
-	if (is_snapped(frame))
-		print_note(&n_notes, "snapped", "");
-	if (judgement->run == BALEEN_RUN_START)
-		print_note(&n_notes, "too long for the kernel: judged by its start", "");
-	if (judgement->run == BALEEN_RUN_NONE)
-		print_note(&n_notes, "too short for the kernel: judged alike", "");
-	if (n_notes)
-		putchar(')');
-}
-
-static void print_frame(struct replay *replay, u64 number, const struct baleen_traced_frame *frame,
-			const struct baleen_judgement *judgement)
-{
-	char text[BALEEN_KEY_TEXT];
-	const char *key = key_text(replay, judgement, text);
-	int width = say("%8llu  %s", (unsigned long long)number, key ? key : "-") - 10;
-
-	/* It is not known before which key will be the widest. */
-	if (width > replay->key_width)
-		replay->key_width = width;
-	say("%*s  %s  %s", replay->key_width - width, "", judgement->is_drop ? "drop" : "pass",
-	    judgement->outcome == BALEEN_OUTCOME_RULE ? replay->rules.rule[judgement->rule].name :
-							outcomes[judgement->outcome].text);
-	print_notes(replay, frame, judgement);
-	putchar('\n');
-}
-
-static json_t *describe_frame(const struct replay *replay, u64 number,
-			      const struct baleen_traced_frame *frame,
-			      const struct baleen_judgement *judgement)
-{
-	bool is_rule = judgement->outcome == BALEEN_OUTCOME_RULE;
-	char text[BALEEN_KEY_TEXT];
-	json_t *counted = NULL;
-	json_t *json = json_pack("{s:I, s:s?, s:s, s:s?}", "frame", (json_int_t)number, "key",
-				 key_text(replay, judgement, text), "verdict",
-				 judgement->is_drop ? "drop" : "pass", "rule",
-				 is_rule ? replay->rules.rule[judgement->rule].name : NULL);
-
-	if (!is_rule)
-		json_object_set_new(json, "reason", json_string(outcomes[judgement->outcome].name));
-	for (u32 i = 0; i < replay->rules.n; i++) {
-		if (!(judgement->counted & 1u << i))
-			continue;
-		if (!counted)
-			counted = json_array();
-		json_array_append_new(counted, json_string(replay->rules.rule[i].name));
-	}
-	if (counted)
-		json_object_set_new(json, "counted", counted);
-	if (is_snapped(frame))
-		json_object_set_new(json, "snapped", json_true());
-	if (judgement->run != BALEEN_RUN_WHOLE)
-		json_object_set_new(json,
-				    judgement->run == BALEEN_RUN_START ? "too_long" : "too_short",
-				    json_true());
-	return json;
-}
-
-/* One element of an array that is printed as it goes, whatever its length. */
-static void print_frame_json(const struct replay *replay, u64 number,
-			     const struct baleen_traced_frame *frame,
-			     const struct baleen_judgement *judgement)
-{
-	if (number > 1)
-		fputs(",\n", stdout);
-	fputs("  ", stdout);
-	print_json_line(describe_frame(replay, number, frame, judgement), 0);
-}
-
-/* Judges frame after frame; an exit code. What was judged has been printed. */
-static int judge_frames(struct replay *replay, struct baleen_trace *trace)
-{
-	struct baleen_traced_frame frame;
-	struct baleen_judgement judgement;
-	struct baleen_error error;
-	int result;
-
-	while ((result = baleen_trace_next(trace, &frame, &error)) > 0) {
-		result = baleen_replay_frame(&replay->program, frame.bytes, frame.n_bytes,
-					     &judgement, &error);
-		if (result)
-			break;
-		add_to_totals(replay, &frame, &judgement);
-		if (replay->count_only)
-			continue;
-		if (replay->json)
-			print_frame_json(replay, trace->n_frames, &frame, &judgement);
-		else
-			print_frame(replay, trace->n_frames, &frame, &judgement);
-		if (ferror(stdout))
-			break;
-	}
-	if (result >= 0)
-		return EXIT_DONE;
-	fflush(stdout);
-	return complain("%s", error.text);
-}
-
-static void print_total(const char *what, const char *name, const struct total *total)
-{
-	char frames[NUMBER_TEXT], bytes[NUMBER_TEXT];
-
-	say("  %-5s  %-31s  %15s %-6s  %9s\n", what, name, format_count(total->frames, frames),
-	    baleen_plural(total->frames, "frame", "frames"), format_bytes(total->bytes, bytes));
-}
-
-static void print_totals(const struct replay *replay, const struct baleen_trace *trace)
-{
-	bool is_default_drop = replay->program.config.default_drop;
-	char number[NUMBER_TEXT];
-
-	say("%s: %s %s", trace->name, format_count(trace->n_frames, number),
-	    baleen_plural(trace->n_frames, "frame", "frames"));
-	if (replay->n_snapped)
-		say(", %s of them snapped", format_count(replay->n_snapped, number));
-	putchar('\n');
-	for (u32 i = 0; i < replay->rules.n; i++)
-		print_total(baleen_action_text(replay->rules.rule[i].action),
-			    replay->rules.rule[i].name, &replay->rule[i]);
-	for (u32 i = BALEEN_OUTCOME_UNMATCHED; i < BALEEN_N_OUTCOMES; i++)
-		if (replay->outcome[i].frames || i == BALEEN_OUTCOME_UNMATCHED)
-			print_total(is_default_drop && i != BALEEN_OUTCOME_VITAL ? "drop" : "pass",
-				    outcomes[i].text, &replay->outcome[i]);
-	print_total("", "all that was dropped", &replay->dropped);
-	print_total("", "all that passed", &replay->passed);
-}
-
-static json_t *describe_total(const struct total *total)
-{
-	return json_pack("{s:I, s:I}", "frames", (json_int_t)total->frames, "bytes",
-			 (json_int_t)total->bytes);
-}
-
-static int print_totals_json(const struct replay *replay, u64 n_frames)
-{
-	json_t *rules = json_array(), *unparsed = json_object();
-
-	for (u32 i = 0; i < replay->rules.n; i++) {
-		json_t *rule = describe_total(&replay->rule[i]);
-
-		json_object_set_new(rule, "name", json_string(replay->rules.rule[i].name));
-		json_object_set_new(rule, "action",
-				    json_string(baleen_action_text(replay->rules.rule[i].action)));
-		json_array_append_new(rules, rule);
-	}
-	for (u32 i = BALEEN_OUTCOME_NOT_IP; i < BALEEN_N_OUTCOMES; i++)
-		json_object_set_new(unparsed, outcomes[i].name,
-				    describe_total(&replay->outcome[i]));
-	return print_json(json_pack("{s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o}", "frames",
-				    (json_int_t)n_frames, "snapped", (json_int_t)replay->n_snapped,
-				    "dropped", describe_total(&replay->dropped), "passed",
-				    describe_total(&replay->passed), "rules", rules, "unmatched",
-				    describe_total(&replay->outcome[BALEEN_OUTCOME_UNMATCHED]),
-				    "vital", describe_total(&replay->outcome[BALEEN_OUTCOME_VITAL]),
-				    "unparsed", unparsed));
-}
-
-/* Judges a capture and prints it all; an exit code. */
-static int print_trace(struct replay *replay, struct baleen_trace *trace)
-{
-	int result;
-
-	if (replay->json && !replay->count_only)
-		puts("[");
-	result = judge_frames(replay, trace);
-	if (replay->json && replay->count_only)
-		return print_totals_json(replay, trace->n_frames) ? EXIT_FAILED : result;
-	if (replay->json) {
-		if (trace->n_frames)
-			putchar('\n');
-		puts("]");
-	} else if (replay->count_only)
-		print_totals(replay, trace);
-	return finish_output(result);
-}
-
-/* All frames of a capture come at once. */
-static void warn_of_limits(const struct baleen_ruleset *ruleset)
-{
-	for (u32 i = 0; i < ruleset->n_rules; i++)
-		if (ruleset->rule[i].rate_limit.rate)
+		if (config->limit[i].typed.rate)
 			complain("warning: rule '%s' matches nothing: a replay does not simulate "
 				 "time, so nobody is over its limit",
-				 ruleset->rule[i].name);
+				 name);
+		if (established & BALEEN_ESTABLISHED_SOCKET)
+			complain("warning: rule '%s': established asks for the sockets of this "
+				 "host now, not for those of the capture",
+				 name);
+		if (established & BALEEN_ESTABLISHED_CONNTRACK)
+			complain("warning: rule '%s': conntrack asks for the flows of this host "
+				 "now, not for those of the capture",
+				 name);
+	}
 }
 
-/* Loads the rules and replays the capture; an exit code. */
-static int replay_trace(struct replay *replay, struct baleen_trace *trace)
+static void warn_of_dry_run(const struct replay *replay, bool is_dry_run)
+{
+	if (is_dry_run)
+		complain("warning: %s: a dry run, which drops nothing: here is what it would drop",
+			 replay->conf_path ? replay->conf_path : replay->device);
+}
+
+/* --- rules ---------------------------------------------------------------------- */
+
+/* These load the rules: 0, or EXIT_FAILED after a message. */
+
+static int load_ruleset(struct replay *replay, const struct baleen_ruleset *ruleset)
+{
+	struct baleen_error error;
+	bool is_egress = replay->device && baleen_device_is_egress(replay->device);
+
+	if (baleen_replay_open(&replay->program, ruleset, is_egress, &error))
+		return complain("%s", error.text);
+	return 0;
+}
+
+static int load_typed(struct replay *replay)
 {
 	struct baleen_ruleset ruleset = { 0 };
-	struct baleen_error error;
-	int result;
+	int err = rules_open(&replay->rules, &replay->lists);
 
-	if (rules_insert(&replay->rules, &ruleset, 0))
-		return EXIT_FAILED;
+	if (!err)
+		err = rules_insert(&replay->rules, &ruleset, 0);
+	if (err)
+		return err;
 	policy_apply(&replay->policy, &ruleset);
 	rules_warn_dead(&replay->rules, &ruleset);
-	warn_of_limits(&ruleset);
-	if (baleen_replay_open(&replay->program, &ruleset, &error))
+	return load_ruleset(replay, &ruleset);
+}
+
+/* @goal: NULL for what the state of the device says */
+static int load_derived(struct replay *replay, const struct baleen_conf_goal *goal)
+{
+	struct baleen_conf_derived derived;
+	struct baleen_error error;
+	int err;
+
+	if (baleen_conf_derive(goal, replay->device, &derived, &error))
 		return complain("%s", error.text);
-	result = print_trace(replay, trace);
-	baleen_replay_close(&replay->program);
-	return result;
+	if (derived.plan.rules.n_rules)
+		err = load_ruleset(replay, &derived.step.ruleset);
+	else
+		err = complain("%s has no rules", goal ? replay->conf_path : replay->device);
+	if (!err)
+		warn_of_dry_run(replay, derived.plan.rules.dry_run);
+	baleen_conf_derived_free(&derived);
+	return err;
+}
+
+static int load_conf(struct replay *replay)
+{
+	struct conf_goal wanted = { .device = replay->device, .is_offline = replay->is_offline };
+	char device[BALEEN_POINT_BYTES];
+	struct baleen_conf_goal goal;
+	int err;
+
+	snprintf(wanted.path, sizeof(wanted.path), "%s", replay->conf_path);
+	conf_goal_device_of(wanted.path, device, sizeof(device), &wanted.is_default);
+	if (!baleen_device_index(wanted.device))
+		complain("warning: %s: no such device here: addresses of this host that its rules "
+			 "would not drop are not known",
+			 wanted.device);
+	err = conf_goal_read(&wanted);
+	goal = conf_goal_of(&wanted);
+	if (!err)
+		err = load_derived(replay, &goal);
+	conf_goal_free(&wanted);
+	return err;
+}
+
+/* A device that has no filter now may have had one, or get it back. */
+static int load_device(struct replay *replay)
+{
+	const char *device = replay->device;
+	struct baleen_error error;
+	struct baleen_xdp xdp;
+	int err = baleen_xdp_open(&xdp, device, true, &error);
+
+	if (err && err != -ENOENT && err != -ENODEV)
+		return complain("%s", error.text);
+	if (err && baleen_rule_store_is_there(device)) {
+		complain("warning: %s has no filter now: here is what its rules would do", device);
+		return load_derived(replay, NULL);
+	}
+	if (err)
+		return complain("%s has no filter: 'baleen replay -c FILE %s' asks a configuration",
+				device, baleen_shell_word(replay->rules.waiting).text);
+	if (xdp.attach_status != BALEEN_ATTACH_STATUS_ATTACHED)
+		complain("warning: the filter of %s is not in force (%s)", device,
+			 baleen_attach_status_text(xdp.attach_status));
+	err = baleen_replay_open_copy(&replay->program, &xdp, &error);
+	if (!err)
+		warn_of_dry_run(replay, xdp.config.dry_run);
+	baleen_xdp_close(&xdp);
+	return err ? complain("%s", error.text) : 0;
+}
+
+static int load_rules(struct replay *replay)
+{
+	int err = replay->conf_path ? load_conf(replay) :
+		  replay->device    ? load_device(replay) :
+				      load_typed(replay);
+
+	if (!err)
+		warn_of_qualifiers(&replay->program.config);
+	return err;
+}
+
+/* --- arguments ------------------------------------------------------------------ */
+
+/* A leading ./ or / always means a file. */
+static bool is_device(const char *word)
+{
+	return *word != '.' && baleen_device_is_name(word) &&
+	       (baleen_device_index(word) || baleen_device_is_egress(word) ||
+		(access(word, F_OK) && baleen_rule_store_is_there(word)));
 }
 
 /* A word without an option is a drop rule, but the last one is the capture: so each
- * waits for the next.
+ * waits for the next. Two words may be a device and the capture.
  */
 static int parse_word(const struct option_use *use)
 {
-	struct rules *rules = &((struct replay *)use->to)->rules;
+	struct replay *replay = use->to;
+	struct rules *rules = &replay->rules;
 	int err = 0;
 
+	if (!replay->n_words++)
+		replay->first = use->argument;
+	if (replay->device)
+		return complain_usage(use->command,
+				      "%s is a device, and has its rules: behind it comes the "
+				      "capture alone (./%s is a file)",
+				      replay->device, replay->device);
+	if (replay->n_words == 2 && !rules->n && rules->waiting && is_device(rules->waiting)) {
+		replay->device = rules->waiting;
+		rules->waiting = use->argument;
+		return 0;
+	}
 	if (baleen_is_qualifier(use->argument) >= 0)
 		err = rules_end_wait(use->command, rules);
 	if (!err && !rules->waiting) {
@@ -351,6 +194,70 @@ static int parse_word(const struct option_use *use)
 	return err;
 }
 
+/* Options of rules that are typed. */
+static bool has_rule_options(const struct replay *replay)
+{
+	struct list_options none;
+
+	list_options_init(&none);
+	return replay->rules.n || replay->policy.is_default_given ||
+	       memcmp(&replay->lists, &none, sizeof(none));
+}
+
+/* Finds the device that -c is of. */
+static int parse_conf(struct replay *replay)
+{
+	static char of_file[BALEEN_POINT_BYTES];
+	struct rules *rules = &replay->rules;
+	bool is_default;
+
+	/* A word that is no device here. */
+	if (rules->n == 1 && replay->n_words == 2 && rules->rule[0].argument == replay->first) {
+		replay->device = replay->first;
+		rules->n = 0;
+	}
+	if (has_rule_options(replay))
+		return complain_usage(&replay_command,
+				      "-c %s has rules of its own: other rules, --default and "
+				      "options of lists do not go with it",
+				      replay->conf_path);
+	if (replay->device && !baleen_device_is_name(replay->device))
+		return complain_usage(&replay_command, "'%s' is no name of a device",
+				      replay->device);
+	if (!replay->device &&
+	    conf_goal_device_of(replay->conf_path, of_file, sizeof(of_file), &is_default))
+		replay->device = of_file;
+	if (!replay->device)
+		return complain_usage(&replay_command,
+				      "-c %s: of which device? its name is not DEV.conf",
+				      replay->conf_path);
+	return 0;
+}
+
+static int parse_typed(struct replay *replay)
+{
+	const struct rules *rules = &replay->rules;
+
+	if (replay->is_offline)
+		return complain_usage(&replay_command, "--offline is for -c");
+	if (replay->device && has_rule_options(replay))
+		return complain_usage(&replay_command,
+				      "%s has rules of its own: other rules, --default and options "
+				      "of lists do not go with it",
+				      replay->device);
+	if (replay->device)
+		return 0;
+	if (!rules->n)
+		return complain_usage(&replay_command,
+				      "no DEV, -c FILE or IMAGE given before the capture '%s'",
+				      rules->waiting);
+	for (u32 i = 0; i < rules->n; i++)
+		if (!strcmp(rules->rule[i].path, "-") && !strcmp(rules->waiting, "-"))
+			return complain_usage(&replay_command,
+					      "standard input cannot be both list and capture");
+	return list_options_check(&replay_command, &replay->lists);
+}
+
 static int parse(struct replay *replay, int argc, char **argv)
 {
 	int err = options_parse(&replay_command, replay, &argc, &argv);
@@ -361,14 +268,7 @@ static int parse(struct replay *replay, int argc, char **argv)
 		return err;
 	if (!replay->rules.waiting)
 		return complain_usage(&replay_command, "the capture comes last: none is given");
-	if (!replay->rules.n)
-		return complain_usage(&replay_command, "no IMAGE given before the capture '%s'",
-				      replay->rules.waiting);
-	for (u32 i = 0; i < replay->rules.n; i++)
-		if (!strcmp(replay->rules.rule[i].path, "-") && !strcmp(replay->rules.waiting, "-"))
-			return complain_usage(&replay_command,
-					      "standard input cannot be both list and capture");
-	return list_options_check(&replay_command, &replay->lists);
+	return replay->conf_path ? parse_conf(replay) : parse_typed(replay);
 }
 
 static int run(int argc, char **argv)
@@ -386,22 +286,29 @@ static int run(int argc, char **argv)
 	if (baleen_device_privileges(&error) ||
 	    baleen_trace_open(&trace, replay.rules.waiting, &error))
 		return complain("%s", error.text);
-	err = rules_open(&replay.rules, &replay.lists);
-	if (!err)
-		err = replay_trace(&replay, &trace);
+	err = load_rules(&replay);
+	if (!err) {
+		err = replay_print(&replay, &trace);
+		baleen_replay_close(&replay.program);
+	}
 	rules_close(&replay.rules);
 	baleen_trace_close(&trace);
 	return err;
 }
 
 static const struct option_spec options[] = {
+	VALUE("conf", 'c', "FILE", option_text, replay, conf_path,
+	      "the rules of this configuration, as apply would put them on DEV now; of DEV.conf it need "
+	      "not be said"),
+	FLAG("offline", 0, replay, is_offline,
+	     "with -c: ask no server: take what a device has of a URL, or fail"),
 	{ .table = rule_option_table, .at = offsetof(struct replay, rules) },
 	VALUE("default", 0, "V", policy_default, replay, policy,
 	      "what no rule decides: pass (default) or drop, but for what a host needs to live",
 	      .words = "pass drop"),
-	FLAG("totals", 'c', replay, count_only,
-	     "print how many frames each rule decided, not which"),
-	FLAG("json", 'j', replay, json, "an array of the frames; with -c one object"),
+	FLAG("frames", 'v', replay, shows_frames,
+	     "print each frame: its number, key, verdict, and the rule that decides or why none does"),
+	FLAG("json", 'j', replay, json, "an object of the totals; with -v an array of the frames"),
 	{ .table = list_option_table, .at = offsetof(struct replay, lists) },
 	{ 0 },
 };
@@ -409,11 +316,13 @@ static const struct option_spec options[] = {
 const struct command replay_command = {
 	.name = "replay",
 	.synopsis =
-		"[-cj] {[NAME=]IMAGE|{--allow|--drop|--count} [NAME=]IMAGE} [QUALIFIER...]... TRACE",
-	.help = "Prints what the rules would do with each frame of a capture: its number, key,\n"
-		"verdict, and the rule that decided or why none did. The verdicts are those of the\n"
-		"XDP program itself, run by the kernel over counters of its own; nothing is attached\n"
-		"and no device is needed. An IMAGE without an option is dropped.\n"
+		"[-jv] {[-c FILE] DEV|[NAME=]IMAGE|{--allow|--drop|--count} [NAME=]IMAGE [QUALIFIER...]...} TRACE",
+	.help = "Prints what rules would have done to a capture: how many frames each rule decides, and\n"
+		"how many the default; with -v each frame. The rules are those that DEV has, those of a\n"
+		"configuration, with its feeds, bans and what is protected as an apply would have them now,\n"
+		"or those that are typed: an IMAGE without an option is dropped.\n"
+		"The verdicts are those of the XDP program itself, which the kernel runs over maps and\n"
+		"counters of its own: nothing is attached or changed, and no counter of DEV moves.\n"
 		"TRACE is a pcap or pcapng file of Ethernet frames, raw IP or Linux cooked packets;\n"
 		"- is standard input.\n",
 	.options = options,

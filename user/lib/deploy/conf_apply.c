@@ -157,12 +157,12 @@ static int edit_feed(const struct baleen_feed *feed, void *data)
 	return baleen_feeds_put(edit->state, &changed, edit->error);
 }
 
-static int edit_state(struct baleen_conf_apply *apply, struct baleen_rule_store *state,
-		      struct baleen_error *error)
+int baleen_conf_put(const struct baleen_conf_goal *goal, struct baleen_rule_store *state,
+		    struct baleen_deploy_plan *plan, struct baleen_error *error)
 {
-	const struct baleen_feed_versions *versions = apply->goal.versions;
-	const struct baleen_conf *conf = apply->goal.conf;
-	struct edit edit = { .goal = &apply->goal, .state = state, .error = error };
+	const struct baleen_feed_versions *versions = goal->versions;
+	const struct baleen_conf *conf = goal->conf;
+	struct edit edit = { .goal = goal, .state = state, .error = error };
 	int err = baleen_rule_store_set_rules(state, &conf->rules, error);
 
 	if (!err)
@@ -171,7 +171,7 @@ static int edit_state(struct baleen_conf_apply *apply, struct baleen_rule_store 
 		err = baleen_feed_version_accept(state, &versions->version[i], error);
 	if (!err)
 		err = baleen_rule_store_set_text(state, "conf", conf->text, error);
-	return err ? err : baleen_protect(state, &apply->plan.deploy, apply->goal.answers, error);
+	return err ? err : baleen_protect(state, plan, goal->answers, error);
 }
 
 /* --- the device ---------------------------------------------------------------------- */
@@ -200,7 +200,7 @@ static int put(struct baleen_conf_apply *apply, struct baleen_deploy *deploy,
 	int err = baleen_rule_store_begin(&deploy->state, error);
 
 	if (!err)
-		err = edit_state(apply, &deploy->state, error);
+		err = baleen_conf_put(&apply->goal, &deploy->state, &apply->plan.deploy, error);
 	if (err) {
 		baleen_rule_store_rollback(&deploy->state);
 		return err;

@@ -46,6 +46,19 @@ struct baleen_conf_apply {
 int baleen_conf_apply(struct baleen_conf_apply *apply, struct baleen_error *error);
 
 /**
+ * baleen_conf_put() - the state of a device becomes what its configuration says
+ * @goal: the configuration asked for
+ * @state: with a transaction
+ * @plan: of its rules; those that are to be derived anew because other addresses are protected
+ *        now are marked
+ * @error: filled in on failure
+ *
+ * Return: 0 or a negative errno.
+ */
+int baleen_conf_put(const struct baleen_conf_goal *goal, struct baleen_rule_store *state,
+		    struct baleen_deploy_plan *plan, struct baleen_error *error);
+
+/**
  * baleen_conf_look() - what would have to be done
  * @apply: device and goal; its plan is filled in
  * @error: filled in on failure

@@ -73,6 +73,15 @@ struct baleen_rule_store baleen_book_of(const struct baleen_rule_store *state);
 void baleen_book_share(struct baleen_rule_store *state, const struct baleen_rule_store *with);
 
 /**
+ * baleen_book_draft() - have a copy of the book in memory, to be changed there alone
+ * @state: a draft (rule_store_draft.h), whose book is open to read
+ * @error: filled in on failure
+ *
+ * Return: 0 or a negative errno.
+ */
+int baleen_book_draft(const struct baleen_rule_store *state, struct baleen_error *error);
+
+/**
  * baleen_book_make() - a book in a directory of its own
  * @path: path of the directory, which is made
  * @state: filled in, with a transaction of the book; close with baleen_book_close()

@@ -30,6 +30,31 @@ void baleen_book_share(struct baleen_rule_store *state, const struct baleen_rule
 	state->shares_book = true;
 }
 
+int baleen_book_draft(const struct baleen_rule_store *state, struct baleen_error *error)
+{
+	struct baleen_rule_store *book = state->book, copy;
+	int err;
+
+	if (book->is_draft)
+		return 0;
+	copy = (struct baleen_rule_store){
+		.file = book->file, .is_kept = book->is_kept, .lock_fd = -1, .is_draft = true
+	};
+	strcpy(copy.path, book->path);
+	strcpy(copy.device, book->device);
+	err = baleen_sql_open_memory(&copy, error);
+	if (err)
+		return err;
+	err = baleen_sql_copy(book, &copy, error);
+	if (err) {
+		baleen_sql_close(&copy);
+		return err;
+	}
+	baleen_sql_close(book);
+	*book = copy;
+	return 0;
+}
+
 int baleen_book_wait(struct baleen_error *error)
 {
 	char path[BALEEN_RULE_STORE_PATH_BYTES];

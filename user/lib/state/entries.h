@@ -347,7 +347,7 @@ int baleen_rule_entries_origins(const struct baleen_rule_store *state, const cha
 
 /**
  * baleen_rule_entries_seed() - let bans of a fleet hold where they are kept for another time
- * @state: opened for writing, without a transaction of the book
+ * @state: opened for writing, without a transaction of the book, or a draft
  * @fleet: which a rule is about to take
  * @error: filled in on failure
  *

@@ -144,13 +144,12 @@ int baleen_rule_entries_seed(const struct baleen_rule_store *state,
 		return ret < 0 ? ret : 0;
 	ret = find_other(state, fleet, &other, error);
 	if (ret > 0)
-		ret = baleen_book_begin(state, error) ?: 1;
+		ret = (state->is_draft ? baleen_book_draft(state, error) : baleen_book_begin(state, error)) ?:
+			      1;
 	if (ret <= 0)
 		return ret;
-	return baleen_book_end(state,
-			       copy_scope(state, other.name, scope.name, fleet->max_ttl_s * 1000ull,
-					  error),
-			       error);
+	ret = copy_scope(state, other.name, scope.name, fleet->max_ttl_s * 1000ull, error);
+	return state->is_draft ? ret : baleen_book_end(state, ret, error);
 }
 
 /* --- of a device that has another name, or goes --- */

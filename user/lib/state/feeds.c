@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "state/draft_copies.h"
 #include "state/entries.h"
 #include "state/feeds.h"
 #include "state/route_feed.h"
@@ -435,7 +436,8 @@ int baleen_feed_accept(struct baleen_rule_store *state, struct baleen_feed *feed
 		return ret ? ret : no_such_feed(feed->id, error);
 	name = name_copy(state, feed->id, generation);
 	state->drops_copies = true;
-	ret = write_copy(state, name.path, fd, &n_bytes);
+	ret = state->is_draft ? baleen_draft_keep_copy(state, feed->id, generation, fd, &n_bytes) :
+				write_copy(state, name.path, fd, &n_bytes);
 	if (ret)
 		return baleen_fail(error, -ret, "%s: %s", name.path, strerror(-ret));
 	ret = baleen_sql_do(state, set, NULL, error,
@@ -485,6 +487,9 @@ int baleen_feed_open(const struct baleen_rule_store *state, const struct baleen_
 		return baleen_fail(error, ENOENT, "%s: was never received",
 				   baleen_feed_name(feed).text);
 	while (generation) {
+		fd = baleen_draft_open_copy(state, feed->id, generation);
+		if (fd >= 0)
+			return fd;
 		name = name_copy(state, feed->id, generation);
 		fd = baleen_input_open(name.path, BALEEN_INPUT_OWN, error);
 		if (fd != -ENOENT)

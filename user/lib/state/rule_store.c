@@ -9,6 +9,7 @@
 
 #include "net/bpffs.h"
 #include "net/device.h"
+#include "state/draft_copies.h"
 #include "state/rule_store.h"
 #include "state/rule_store_schema.h"
 #include "state/sql.h"
@@ -467,6 +468,7 @@ void baleen_rule_store_close(struct baleen_rule_store *state)
 {
 	baleen_rule_store_sync(state);
 	baleen_sql_close(state);
+	baleen_draft_drop_copies(state);
 	if (state->is_new)
 		remove_directory(state);
 	unlock(state);

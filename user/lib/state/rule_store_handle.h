@@ -78,6 +78,9 @@ struct baleen_file_stamp {
  * @statements: prepared, in no order; to be changed also where the state is not
  * @book: the book that its entries are in (book.h), opened when it is asked for; NULL of a book
  * @shares_book: @book is another's, who closes it
+ * @is_draft: it is changed in memory alone (rule_store_draft.h)
+ * @draft_copy: of a draft: copies of feeds that no directory has
+ * @n_draft_copies: how many
  */
 struct baleen_rule_store {
 	char path[BALEEN_RULE_STORE_PATH_BYTES];
@@ -106,6 +109,9 @@ struct baleen_rule_store {
 	struct baleen_rule_store_statement *statements;
 	struct baleen_rule_store *book;
 	bool shares_book;
+	bool is_draft;
+	struct baleen_draft_copy *draft_copy;
+	size_t n_draft_copies;
 };
 
 #endif /* BALEEN_RULE_STORE_HANDLE_H */

@@ -112,8 +112,9 @@ int baleen_load_check(const struct baleen_image *image, struct baleen_error *err
 	return 0;
 }
 
-static int make_map(const char *name, const struct baleen_filter *filter, u32 n_recent, int *fd,
-		    struct baleen_error *error)
+/* @n_kept: bytes of @filter that are copied, from its start on */
+static int make_map(const char *name, const struct baleen_filter *filter, u32 n_recent,
+		    size_t n_kept, int *fd, struct baleen_error *error)
 {
 	u32 n_blocks = filter->image.n_blocks + baleen_recent_bytes(n_recent) / BALEEN_BLOCK_BYTES;
 	LIBBPF_OPTS(bpf_map_create_opts, options, .map_flags = BPF_F_MMAPABLE);
@@ -126,17 +127,16 @@ static int make_map(const char *name, const struct baleen_filter *filter, u32 n_
 				sizeof(struct baleen_block), n_blocks, &options);
 	if (map_fd < 0)
 		return baleen_fail(error, -map_fd, "%s: cannot create a map of %zu bytes: %s", name,
-				   filter->n_bytes, strerror(-map_fd));
-	bytes = mmap(NULL, filter->n_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, map_fd, 0);
+				   n_kept, strerror(-map_fd));
+	bytes = mmap(NULL, n_kept, PROT_READ | PROT_WRITE, MAP_SHARED, map_fd, 0);
 	if (bytes == MAP_FAILED) {
 		close(map_fd);
-		return baleen_fail(error, errno, "%s: cannot map %zu bytes: %m", name,
-				   filter->n_bytes);
+		return baleen_fail(error, errno, "%s: cannot map %zu bytes: %m", name, n_kept);
 	}
 	memcpy((u8 *)bytes + BALEEN_HEADER_BYTES, (u8 *)filter->bytes + BALEEN_HEADER_BYTES,
-	       filter->n_bytes - BALEEN_HEADER_BYTES);
+	       n_kept - BALEEN_HEADER_BYTES);
 	baleen_header_write_live(&filter->image, bytes);
-	munmap(bytes, filter->n_bytes);
+	munmap(bytes, n_kept);
 	*fd = map_fd;
 	return 0;
 }
@@ -164,20 +164,29 @@ int baleen_load_map(const char *name, const struct baleen_filter *filter, int *f
 
 	if (baleen_load_check(&filter->image, &why))
 		return baleen_fail(error, EOPNOTSUPP, "%s: %s", name, why.text);
-	return make_map(name, filter, baleen_recent_buckets(&filter->image), fd, error);
+	return make_map(name, filter, baleen_recent_buckets(&filter->image), filter->n_bytes, fd,
+			error);
 }
 
 int baleen_load_copy(const char *name, const struct baleen_filter *filter, int *fd,
 		     struct baleen_error *error)
 {
-	return make_map(name, filter, 0, fd, error);
+	return make_map(name, filter, 0, filter->n_bytes, fd, error);
+}
+
+int baleen_load_twin(const char *name, const struct baleen_filter *live, int *fd,
+		     struct baleen_error *error)
+{
+	return make_map(name, live, live->n_recent,
+			live->n_bytes + baleen_recent_bytes(live->n_recent), fd, error);
 }
 
 int baleen_load_prefilter_map(const struct baleen_filter *prefilter, bool is_disabled, int *fd)
 {
 	u32 first = prefilter->image.n_blocks;
 	const struct baleen_block disabled = { .word = { 1 } };
-	int err = make_map("prefilter", prefilter, BALEEN_PREFILTER_RECENT, fd, NULL);
+	int err = make_map("prefilter", prefilter, BALEEN_PREFILTER_RECENT, prefilter->n_bytes, fd,
+			   NULL);
 
 	if (!err && is_disabled)
 		err = bpf_map_update_elem(*fd, &first, &disabled, BPF_ANY);

@@ -82,6 +82,18 @@ int baleen_load_map(const char *name, const struct baleen_filter *filter, int *f
 		    struct baleen_error *error);
 
 /**
+ * baleen_load_twin() - a copy of a live map, with its recent changes
+ * @name: name of the rule
+ * @live: a view of the map, that nobody changes meanwhile
+ * @fd: the copy
+ * @error: filled in on failure
+ *
+ * Return: 0 or a negative errno.
+ */
+int baleen_load_twin(const char *name, const struct baleen_filter *live, int *fd,
+		     struct baleen_error *error);
+
+/**
  * baleen_load_copy() - the same of a filter that packets are not looked up in
  * @name: becomes part of the map's name
  * @filter: the filter, whatever its keys

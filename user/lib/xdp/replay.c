@@ -67,26 +67,80 @@ static int find_readable(struct baleen_replay *replay, struct baleen_error *erro
 	return 0;
 }
 
+/* Over maps of rules that are there. */
+static int load(struct baleen_replay *replay, struct baleen_error *error)
+{
+	int err = baleen_load_program(&replay->config, &replay->loaded, error);
+
+	/* The kernel has one buffer for what goes out. */
+	replay->n_readable = ONE_BUFFER_BYTES;
+	return err || replay->config.is_egress ? err : find_readable(replay, error);
+}
+
+/* Nobody is over a limit, since time stands still. */
+static void configure(struct baleen_replay *replay)
+{
+	replay->config.frags = true;
+	replay->config.dry_run = false;
+	replay->config.sample_interval_ns = 0;
+	replay->config.limits = BALEEN_LIMITS_PEEK;
+}
+
 int baleen_replay_open(struct baleen_replay *replay, const struct baleen_ruleset *ruleset,
-		       struct baleen_error *error)
+		       bool is_egress, struct baleen_error *error)
 {
 	int err = baleen_ruleset_check(ruleset, error);
 
 	if (err)
 		return err;
-	*replay = (struct baleen_replay){ .config.frags = true };
+	*replay = (struct baleen_replay){ .config.is_egress = is_egress };
 	baleen_ruleset_configure(ruleset, &replay->config, NULL, &replay->config);
-	replay->config.dry_run = false;
-	replay->config.sample_interval_ns = 0;
-	replay->config.limits = BALEEN_LIMITS_PEEK;
+	configure(replay);
 	baleen_loaded_init(&replay->loaded);
 	err = map_stats(replay, error);
 	if (!err)
 		err = baleen_load_maps(ruleset, &replay->loaded, error);
 	if (!err)
-		err = baleen_load_program(&replay->config, &replay->loaded, error);
+		err = load(replay, error);
+	if (err)
+		baleen_replay_close(replay);
+	return err;
+}
+
+static int copy_rules(struct baleen_replay *replay, const struct baleen_xdp *xdp,
+		      struct baleen_error *error)
+{
+	int err = 0;
+
+	for (u32 i = 0; i < xdp->config.n_rules && !err; i++) {
+		struct baleen_filter live;
+
+		err = baleen_xdp_map_rule(xdp, i, &live, error);
+		if (err)
+			break;
+		err = baleen_load_twin(xdp->config.rule[i].image.name, &live,
+				       &replay->loaded.rule_fd[i], error);
+		baleen_filter_free(&live);
+	}
+	return err;
+}
+
+int baleen_replay_open_copy(struct baleen_replay *replay, const struct baleen_xdp *xdp,
+			    struct baleen_error *error)
+{
+	int err;
+
+	*replay = (struct baleen_replay){ .config = xdp->config };
+	replay->config.attach_type = BALEEN_ATTACH_TYPE_LINK;
+	/* It only asks them sooner. */
+	replay->config.prefilter_rules = 0;
+	configure(replay);
+	baleen_loaded_init(&replay->loaded);
+	err = map_stats(replay, error);
 	if (!err)
-		err = find_readable(replay, error);
+		err = copy_rules(replay, xdp, error);
+	if (!err)
+		err = load(replay, error);
 	if (err)
 		baleen_replay_close(replay);
 	return err;

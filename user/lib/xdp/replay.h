@@ -99,12 +99,26 @@ struct baleen_replay {
  * @replay: filled in; close with baleen_replay_close()
  * @ruleset: one rule or more, each with a filter, which is copied to the kernel;
  *           it is enforced whatever its dry_run says, and samples nothing
+ * @is_egress: of what goes out
  * @error: filled in on failure
  *
  * Return: 0; -EPERM; a negative errno, as baleen_ruleset_check().
  */
 int baleen_replay_open(struct baleen_replay *replay, const struct baleen_ruleset *ruleset,
-		       struct baleen_error *error);
+		       bool is_egress, struct baleen_error *error);
+
+/**
+ * baleen_replay_open_copy() - load a copy of the rules of a device
+ * @replay: filled in; close with baleen_replay_close()
+ * @xdp: opened for writing, so that nobody else changes its maps; may be closed afterwards
+ * @error: filled in on failure
+ *
+ * They are enforced also where the device is in a dry run.
+ *
+ * Return: 0; -EPERM; a negative errno.
+ */
+int baleen_replay_open_copy(struct baleen_replay *replay, const struct baleen_xdp *xdp,
+			    struct baleen_error *error);
 
 /**
  * baleen_replay_open_live() - load the rules of a device once more, to be asked
