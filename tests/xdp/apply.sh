@@ -252,6 +252,7 @@ would change" baleen apply --check
 		"baleen: veth-b: 3 single entries of rule jail are parked until there is a rule of this name" baleen rule del veth-b:jail
 	conf "rule jail drop" "rule good allow" "  feed $L/good"
 	changes "the name brings them back" "+ rule jail: drop, 3 single entries in force again
+what was edited by hand since the last apply is taken back
 changed, native" baleen apply
 	is "they are" "$(in_ns "$B" "$VERDICT" veth-b 192.0.2.1 2001:db8::7 192.0.2.9)" DDP
 	check "all go" baleen flush --all veth-b:jail
@@ -450,6 +451,7 @@ without 1 never dropped (10.66.0.1, gateway)" baleen swap veth-b:bad "$L/gateway
 	check "back" baleen swap veth-b:bad "$L/private2"
 	changes "and the configuration goes on" "- rule bad: feed $L/private2: -2
 + rule bad: feed $L/bad: +1
+what was edited by hand since the last apply is taken back
 changed, native" baleen apply
 	printf '%s\n' 8.8.8.0/24 9.9.9.0/24 10.66.0.1 >"$L/bad"
 	check_status "back" 3 baleen apply

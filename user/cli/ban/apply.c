@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "cli/ban/apply.h"
-#include "cli/open/conf_goal.h"
 #include "cli/open/session.h"
 #include "cli/common/options.h"
 #include "deploy/conf_find.h"
@@ -159,7 +158,9 @@ static const struct option_spec options[] = {
 	FLAG("check", 0, apply, looks,
 	     "only say what would change; whether it would cut this host off is asked when it is "
 	     "done"),
-	FLAG("diff", 0, apply, shows_lines, "the same, as lines of the configuration"),
+	FLAG("diff", 0, apply, shows_lines,
+	     "the same, as lines of the configuration: which come and go, and which of them were "
+	     "edited by hand"),
 	VALUE("confirm", 0, "TIME", parse_confirm, apply, confirm_ms,
 	      "the previous state comes back in TIME (60s, 5m) unless 'baleen confirm DEV' is "
 	      "said; meanwhile another 'apply --confirm' may follow"),

@@ -6,6 +6,7 @@
 #define BALEEN_CLI_APPLY_H
 
 #include "cli/common/cli.h"
+#include "cli/open/conf_goal.h"
 #include "deploy/conf_plan.h"
 
 /**
@@ -47,11 +48,11 @@ void print_changes(const char *device, const struct baleen_conf_plan *plan);
 /* An array of objects. */
 json_t *describe_changes(const struct baleen_conf_plan *plan);
 
-/* The lines of a configuration that differ, between what the device has and what
- * is asked for; 0, or EXIT_FAILED after a message.
+/* The lines that differ between what the device enforces and what is asked for: printed, or put
+ * into an array. Those that were changed by hand since the last apply say so. 0, or EXIT_FAILED
+ * after a message.
  */
-int print_conf_diff(const char *device, const struct baleen_conf *before,
-		    const struct baleen_conf *after);
+int put_conf_diff(const struct conf_goal *goal, json_t *json);
 
 /**
  * struct waiter - a process that takes a change back unless it is confirmed

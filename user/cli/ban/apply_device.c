@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "cli/ban/apply.h"
-#include "cli/open/conf_goal.h"
 #include "cli/open/guard.h"
 #include "deploy/conf_apply.h"
+#include "deploy/conf_edits.h"
 #include "deploy/confirm.h"
 #include "state/rule_store_mend.h"
 #include "util/duration.h"
@@ -61,6 +61,21 @@ static u64 open_window_ms(const char *device)
 	return deadline_ms > now_ms ? deadline_ms - now_ms : 1;
 }
 
+/* Its edits go. */
+static void report_edits(const struct device *device)
+{
+	struct baleen_conf_edits edits = { .was_applied = true, .by_hand = true };
+
+	snprintf(edits.path, sizeof(edits.path), "%s", device->wanted.whole_path);
+	if (device->apply->looks)
+		say("%s: edited by hand since the last apply, which this takes back: '%s' shows "
+		    "it\n",
+		    device->name, baleen_conf_edits_command(&edits, device->name).text);
+	else
+		say("%s: what was edited by hand since the last apply is taken back\n",
+		    device->name);
+}
+
 static void report_words(const struct device *device, bool is_changed)
 {
 	const struct apply *apply = device->apply;
@@ -70,6 +85,8 @@ static void report_words(const struct device *device, bool is_changed)
 
 	if (!apply->shows_lines)
 		print_changes(device->name, &device->work.plan);
+	if (device->wanted.was_edited && !apply->shows_lines)
+		report_edits(device);
 	if (apply->looks)
 		say("%s: %s\n", device->name, is_changed ? "would change" : "unchanged");
 	else
@@ -97,6 +114,13 @@ static void report_json(const struct device *device, bool is_changed)
 	json_object_set_new(one, "confirm_ms",
 			    is_changed && apply->confirm_ms ? json_integer(apply->confirm_ms) :
 							      json_null());
+	json_object_set_new(one, "edited_by_hand", json_boolean(device->wanted.was_edited));
+	if (apply->shows_lines) {
+		json_t *lines = json_array();
+
+		put_conf_diff(&device->wanted, lines);
+		json_object_set_new(one, "lines", lines);
+	}
 	json_array_append_new(apply->json, one);
 }
 
@@ -106,7 +130,7 @@ static int report(const struct device *device)
 	bool is_changed = device->work.plan.n_changes;
 
 	if (apply->shows_lines && !apply->json) {
-		if (print_conf_diff(device->name, &device->wanted.before, &device->wanted.conf))
+		if (put_conf_diff(&device->wanted, NULL))
 			return EXIT_FAILED;
 		for (size_t i = 0; i < device->work.plan.n_changes; i++) {
 			const struct baleen_conf_plan one = { .change =
@@ -167,6 +191,8 @@ static int compare(struct device *device)
 
 	if (baleen_conf_look(&device->work, &error))
 		return complain("%s", error.text);
+	if (!device->apply->looks && !device->work.plan.n_changes)
+		baleen_conf_remember(&device->work.goal, BALEEN_LOCK_TIMEOUT_MS);
 	if (device->apply->looks || !device->work.plan.n_changes)
 		return report(device);
 	return change(device);

@@ -202,6 +202,8 @@ static void print_device(const struct baleen_xdp *xdp, const struct baleen_stats
 	print_status_dry_run(xdp->config.dry_run);
 	if (state)
 		print_confirm(state, xdp->device);
+	if (state)
+		print_edits(state, xdp->device);
 	if (state && baleen_book_unkept_why(state))
 		say("  NOT KEPT: %s: %s; the last changes end at a reboot, unless there is room "
 		    "before\n",

@@ -3,11 +3,13 @@
 #include <errno.h>
 #include <stdint.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/common/feed_progress.h"
 #include "cli/open/conf_goal.h"
 #include "cli/open/never_names.h"
 #include "cli/open/rollout_site.h"
+#include "deploy/conf_edits.h"
 #include "state/feed_set.h"
 #include "state/set_feed.h"
 #include "util/url.h"
@@ -141,13 +143,43 @@ static int ask_names(struct conf_goal *goal, const struct baleen_rule_store *sta
 	return 0;
 }
 
+/* The state remembers it, for commands that run elsewhere. */
+static int name_whole(struct conf_goal *goal, struct baleen_error *error)
+{
+	char here[BALEEN_RULE_STORE_PATH_BYTES] = "";
+	int n;
+
+	if (*goal->path != '/' && !getcwd(here, sizeof(here)))
+		return baleen_fail(error, errno, "%s: %m", goal->path);
+	n = snprintf(goal->whole_path, sizeof(goal->whole_path), "%s%s%s", here, *here ? "/" : "",
+		     goal->path);
+	return n >= (int)sizeof(goal->whole_path) ?
+		       baleen_fail(error, ENAMETOOLONG, "%s: name too long", goal->path) :
+		       0;
+}
+
+/* @state: of the device */
+static int read_before(struct conf_goal *goal, const struct baleen_rule_store *state,
+		       struct baleen_error *error)
+{
+	int err = baleen_conf_from_state(state, &goal->before, error);
+
+	if (err || baleen_conf_applied(state, &goal->applied))
+		return err;
+	goal->was_edited = !baleen_conf_is_same(&goal->before, &goal->applied) &&
+			   !baleen_conf_is_same(&goal->before, &goal->conf);
+	return 0;
+}
+
 int conf_goal_read(struct conf_goal *goal)
 {
 	struct baleen_error error;
 	struct baleen_rule_store state;
-	int err = baleen_conf_read(goal->path, &goal->conf, &error);
+	int err = name_whole(goal, &error);
 	bool has_state = false;
 
+	if (!err)
+		err = baleen_conf_read(goal->path, &goal->conf, &error);
 	if (!err)
 		err = baleen_conf_is_of(&goal->conf, goal->device, goal->path, &error);
 	if (!err && *goal->conf.match && !goal->is_default)
@@ -159,7 +191,7 @@ int conf_goal_read(struct conf_goal *goal)
 		if (err == -ENOENT)
 			err = 0;
 		else if (!err)
-			err = baleen_conf_from_state(&state, &goal->before, &error);
+			err = read_before(goal, &state, &error);
 	}
 	if (err)
 		err = complain("%s", error.text);
@@ -175,6 +207,7 @@ int conf_goal_read(struct conf_goal *goal)
 struct baleen_conf_goal conf_goal_of(const struct conf_goal *goal)
 {
 	return (struct baleen_conf_goal){ .device = goal->device,
+					  .path = goal->whole_path,
 					  .conf = &goal->conf,
 					  .versions = &goal->versions,
 					  .answers = &goal->answers };
@@ -185,5 +218,6 @@ void conf_goal_free(struct conf_goal *goal)
 	baleen_feed_versions_free(&goal->versions);
 	baleen_never_answers_free(&goal->answers);
 	baleen_conf_free(&goal->before);
+	baleen_conf_free(&goal->applied);
 	baleen_conf_free(&goal->conf);
 }

@@ -18,6 +18,10 @@
  * @ignores_limits: what the limits of its rules refuse is taken
  * @conf: the configuration
  * @before: the state of the device as a configuration; all zeros without one
+ * @applied: the configuration that was applied last; all zeros when there was none, or what is not
+ *           read any more
+ * @was_edited: the device has been edited by hand since, and @conf does not say the same
+ * @whole_path: @path from / on
  * @versions: versions of its feeds
  * @answers: answers for its never-names
  *
@@ -31,6 +35,9 @@ struct conf_goal {
 	bool ignores_limits;
 	struct baleen_conf conf;
 	struct baleen_conf before;
+	struct baleen_conf applied;
+	bool was_edited;
+	char whole_path[BALEEN_RULE_STORE_PATH_BYTES];
 	struct baleen_feed_versions versions;
 	struct baleen_never_answers answers;
 };

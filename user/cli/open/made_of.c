@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "cli/open/made_of.h"
+#include "deploy/conf_edits.h"
 #include "deploy/confirm.h"
 #include "net/device.h"
 #include "state/entries.h"
@@ -159,6 +160,18 @@ void print_confirm(const struct baleen_rule_store *state, const char *device)
 		    baleen_shell_word(device).text);
 }
 
+void print_edits(const struct baleen_rule_store *state, const char *device)
+{
+	struct baleen_conf_edits_text text;
+	struct baleen_conf_edits edits;
+
+	baleen_conf_edits(state, &edits);
+	text = baleen_conf_edits_text(&edits);
+	if (*text.text)
+		say("  %s: '%s' shows it\n", text.text,
+		    baleen_conf_edits_command(&edits, device).text);
+}
+
 /* --- JSON ------------------------------------------------------------------ */
 
 static int describe_feed(const struct baleen_feed *feed, void *feeds)
@@ -197,6 +210,19 @@ void describe_made_of(const struct baleen_rule_store *state, const char *rule, j
 	json_object_set_new(json, "special", special ? json_string(special) : json_null());
 }
 
+/* Null when no configuration was applied. */
+static json_t *describe_edits(const struct baleen_rule_store *state)
+{
+	struct baleen_conf_edits edits;
+
+	baleen_conf_edits(state, &edits);
+	if (!edits.was_applied)
+		return json_null();
+	return json_pack("{s:o, s:b, s:s}", "path",
+			 *edits.path ? json_text(edits.path) : json_null(), "edited_by_hand",
+			 edits.by_hand, "file", baleen_conf_file_text(edits.file));
+}
+
 void describe_state(const struct baleen_rule_store *state, const char *device, json_t *json)
 {
 	u64 deadline_ms = state->is_kept ? baleen_confirm_deadline(device) : 0;
@@ -205,12 +231,12 @@ void describe_state(const struct baleen_rule_store *state, const char *device, j
 
 	baleen_rule_store_get_text(state, "applied", &applied);
 	json_object_set_new(json, "made_of",
-			    json_pack("{s:o, s:b, s:s*, s:b, s:o, s:o}", "path",
+			    json_pack("{s:o, s:b, s:s*, s:b, s:o, s:o, s:o}", "path",
 				      json_text(state->path), "kept", state->is_kept && !unkept,
 				      "not_kept", unkept, "behind",
 				      baleen_rule_store_is_behind(state), "applied",
-				      applied ? json_integer(atoll(applied)) : json_null(),
-				      "confirm_until_ms",
+				      applied ? json_integer(atoll(applied)) : json_null(), "conf",
+				      describe_edits(state), "confirm_until_ms",
 				      deadline_ms ? json_integer(deadline_ms) : json_null()));
 	free(applied);
 }

@@ -19,6 +19,9 @@ void describe_made_of(const struct baleen_rule_store *state, const char *rule, j
 /* Prints a line when the device goes back to what was unless that is confirmed. */
 void print_confirm(const struct baleen_rule_store *state, const char *device);
 
+/* Prints a line when what it enforces, or its configuration, was edited since that was applied. */
+void print_edits(const struct baleen_rule_store *state, const char *device);
+
 /* Adds "made_of" to the JSON of a device: where it is, when it was applied, and until
  * when that has to be confirmed.
  */

@@ -6,6 +6,7 @@
 
 #include "deploy/bans.h"
 #include "deploy/conf_apply.h"
+#include "deploy/conf_edits.h"
 #include "deploy/confirm.h"
 #include "deploy/protect.h"
 #include "state/rule_store_path.h"
@@ -170,7 +171,7 @@ int baleen_conf_put(const struct baleen_conf_goal *goal, struct baleen_rule_stor
 	for (size_t i = 0; i < versions->n && !err; i++)
 		err = baleen_feed_version_accept(state, &versions->version[i], error);
 	if (!err)
-		err = baleen_rule_store_set_text(state, "conf", conf->text, error);
+		err = baleen_conf_put_applied(goal, state, error);
 	return err ? err : baleen_protect(state, plan, goal->answers, error);
 }
 

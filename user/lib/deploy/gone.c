@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "deploy/conf_plan.h"
+#include "deploy/conf_edits.h"
 #include "deploy/gone.h"
 #include "net/device.h"
 #include "state/rule_store_commit.h"
@@ -182,21 +182,15 @@ static bool is_deleted(const struct baleen_rule_store *state)
 }
 
 /* Only default.conf says which devices it is for. */
-static bool is_as_applied(const struct baleen_rule_store *state, const char *text)
+static bool is_as_applied(const struct baleen_rule_store *state)
 {
-	struct baleen_conf applied = { .text = NULL }, now = { .text = NULL };
-	char *wanted = NULL, *is = NULL;
-	bool is_same = false;
+	struct baleen_conf applied, now = { .text = NULL };
+	bool is_same;
 
-	if (!baleen_conf_parse(text, strlen(text), state->device, &applied, NULL) &&
-	    *applied.match && !baleen_conf_from_state(state, &now, NULL)) {
-		applied.match[0] = '\0';
-		wanted = baleen_conf_format(&applied, true);
-		is = baleen_conf_format(&now, true);
-		is_same = wanted && is && !strcmp(wanted, is);
-	}
-	free(wanted);
-	free(is);
+	if (baleen_conf_applied(state, &applied))
+		return false;
+	is_same = *applied.match && !baleen_conf_from_state(state, &now, NULL) &&
+		  baleen_conf_is_same(&applied, &now);
 	baleen_conf_free(&applied);
 	baleen_conf_free(&now);
 	return is_same;
@@ -205,15 +199,7 @@ static bool is_as_applied(const struct baleen_rule_store *state, const char *tex
 /* Whoever has changed it by hand wants it back with its device. */
 static bool may_go(const struct baleen_rule_store *state)
 {
-	char *text = NULL;
-	bool is_same;
-
-	if (!state->is_kept || !is_deleted(state) ||
-	    baleen_rule_store_get_text(state, "conf", &text) || !text)
-		return false;
-	is_same = is_as_applied(state, text);
-	free(text);
-	return is_same;
+	return state->is_kept && is_deleted(state) && is_as_applied(state);
 }
 
 static bool may_be_forgotten(const char *device)

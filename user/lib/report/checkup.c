@@ -83,6 +83,7 @@ static void look_at_state(struct baleen_patient *patient)
 	patient->unkept = baleen_book_unkept_why(&state);
 	patient->is_marked = baleen_rule_store_is_marked(&state);
 	patient->is_behind = baleen_rule_store_is_behind(&state);
+	baleen_conf_edits(&state, &patient->edits);
 	snprintf(patient->state_path, sizeof(patient->state_path), "%s",
 		 patient->unkept ? state.book->path : state.path);
 	baleen_rule_store_get_rules(&state, &patient->rules, NULL);

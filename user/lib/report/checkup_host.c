@@ -64,6 +64,11 @@ static void check_state(struct baleen_patient *patient)
 				"the last bans are kept, and not in force here: it could "
 				"not be changed; the next change puts them in force"),
 			"baleen update %s", patient->word.text);
+	if (*baleen_conf_edits_text(&patient->edits).text)
+		baleen_finding_mend(
+			baleen_checkup_add(patient, BALEEN_LEVEL_NOTE, "edited", "%s",
+					   baleen_conf_edits_text(&patient->edits).text),
+			"%s", baleen_conf_edits_command(&patient->edits, name).text);
 }
 
 /* A renamed device has its state by the name that it had, until the new one has a state. */

@@ -5,6 +5,7 @@
 #ifndef BALEEN_CHECKUP_PARTS_H
 #define BALEEN_CHECKUP_PARTS_H
 
+#include "deploy/conf_edits.h"
 #include "net/ethtool.h"
 #include "net/links.h"
 #include "report/finding.h"
@@ -31,6 +32,7 @@
  * @unkept: why its last changes are not on the disk; NULL when they are
  * @is_marked: a change of the live rules was interrupted
  * @is_behind: the book has more than the live rules
+ * @edits: of rules or configuration, since that was applied
  * @rules: rules of the state; none without
  * @n_single_entries: single entries of the state
  * @has_ends: some of them have an end
@@ -59,6 +61,7 @@ struct baleen_patient {
 	const char *unkept;
 	bool is_marked;
 	bool is_behind;
+	struct baleen_conf_edits edits;
 	struct baleen_stored_rules rules;
 	u64 n_single_entries;
 	bool has_ends;

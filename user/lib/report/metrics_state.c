@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "deploy/conf_edits.h"
 #include "deploy/confirm.h"
 #include "deploy/gate_live.h"
 #include "report/metrics_state.h"
@@ -201,6 +202,7 @@ static int add_rule(struct walk *walk, const struct baleen_stored_rule *stored)
 static void set_device(const struct walk *walk)
 {
 	u64 deadline_ms = baleen_confirm_deadline(walk->device);
+	struct baleen_conf_edits edits;
 
 	for (size_t i = 0; i < walk->source->n_devices; i++) {
 		struct baleen_metrics_device *row = &walk->source->device[i];
@@ -210,6 +212,9 @@ static void set_device(const struct walk *walk)
 		row->applied_s = number_of(walk->state, "applied");
 		row->confirm_s = deadline_ms ? deadline_ms / 1000 : BALEEN_METRICS_UNKNOWN;
 		row->is_behind = baleen_rule_store_is_behind(walk->state);
+		baleen_conf_edits(walk->state, &edits);
+		if (edits.was_applied)
+			row->is_edited = edits.by_hand || edits.file;
 		row->n_expired = baleen_rule_entries_n_ended(walk->state);
 		if (row->n_expired == BALEEN_METRICS_UNKNOWN)
 			row->n_expired = 0;

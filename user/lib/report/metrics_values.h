@@ -57,6 +57,7 @@ enum baleen_metrics_state {
  * @confirm_s: when the state before comes back unless it is confirmed
  * @n_expired: entries that have expired
  * @is_behind: the book has bans that are not in force on it
+ * @is_edited: it enforces something else than its configuration says by now
  *
  * This and all rows below: a u64 may be BALEEN_METRICS_UNKNOWN.
  */
@@ -77,6 +78,7 @@ struct baleen_metrics_device {
 	u64 confirm_s;
 	u64 n_expired;
 	u64 is_behind;
+	u64 is_edited;
 };
 
 /**

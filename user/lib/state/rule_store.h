@@ -421,7 +421,7 @@ int baleen_rule_store_set_rules(struct baleen_rule_store *state,
  * @name: its name
  * @text: to be freed by the caller; NULL when there is none
  *
- * Known: "conf", "applied" (seconds of the day it was),
+ * Known: "conf", "conf-path" (of which file), "applied" (seconds of the day it was),
  * "image_time RULE" (when its image was derived), "expired" (how many entries have
  * ended), "bans RULE" (it takes bans), "access N" (path of the secrets of feed N),
  * "fleet RULE" (set and seconds), "ban-width RULE" and "guard-sessions" (numbers, of what is not
