@@ -575,7 +575,8 @@ try_swaps()
 	refuses "swap of a drop rule to --allow" \
 		"veth-b:listed is a drop rule: 'baleen rule' deletes it and adds another" \
 		baleen swap --allow veth-b:listed one.txt
-	refuses "swap of no rule" "veth-b has no rule 'lister': see 'baleen status veth-b'" \
+	refuses "swap of no rule" "veth-b has no rule 'lister' (did you mean 'listed'?): see \
+'baleen status veth-b'" \
 		baleen swap veth-b:lister one.txt
 	refuses "swap on a device without a filter" "baleen is not attached to lo" \
 		baleen swap lo:listed one.txt

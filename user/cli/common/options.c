@@ -8,6 +8,7 @@
 
 #include "cli/common/options.h"
 #include "util/foreign.h"
+#include "util/nearest.h"
 
 /* Options of one command, including those of the tables in its table. */
 #define MAX_OPTIONS 64
@@ -92,15 +93,49 @@ static int parse_word(const struct command *command, void *data, const char *wor
 	return command->word(&(struct option_use){ command, NULL, word, data });
 }
 
+/* The option that is meant by a word with dashes before it and maybe a value behind it; NULL where
+ * none is, or more than one begins so.
+ */
+static const char *nearest_option(const struct row *rows, int n, const char *word)
+{
+	char name[32];
+	struct baleen_nearest nearest = { .typed = name };
+	size_t length;
+
+	word += strspn(word, "-");
+	length = strcspn(word, "=");
+	if (length >= sizeof(name))
+		return NULL;
+	snprintf(name, sizeof(name), "%.*s", (int)length, word);
+	for (int i = 0; i < n; i++) {
+		if (!rows[i].spec->name)
+			continue;
+		if (!strncmp(rows[i].spec->name, name, length))
+			return NULL;
+		if (rows[i].spec->help)
+			baleen_nearest_offer(&nearest, rows[i].spec->name);
+	}
+	return nearest.word;
+}
+
+/* getopt_long() has said what is wrong, if it may. @word: where it has stopped */
+static int complain_of_option(const struct command *command, const struct row *rows, int n,
+			      const char *word)
+{
+	/* It names a letter, and an option that lacks its argument. */
+	const char *meant = !optopt && *word == '-' ? nearest_option(rows, n, word) : NULL;
+
+	if (!opterr)
+		complain("an option that cannot be read");
+	if (meant)
+		complain("did you mean '--%s'? See 'baleen help %s'", meant, command->name);
+	else
+		complain("see 'baleen help %s'", command->name);
+	return EXIT_USAGE;
+}
+
 static int parse_option(const struct command *command, void *data, const struct row *row)
 {
-	if (!row) {
-		/* getopt_long() has said what is wrong, if it may. */
-		if (!opterr)
-			complain("an option that cannot be read");
-		complain("see 'baleen help %s'", command->name);
-		return EXIT_USAGE;
-	}
 	return row->spec->parse(&(struct option_use){ command, row->spec, optarg,
 						      (char *)data + row->base + row->spec->at });
 }
@@ -116,9 +151,16 @@ int options_parse(const struct command *command, void *data, int *argc, char ***
 	/* It would print them as they are; a shell makes options of files that are called so. */
 	for (int i = 1; i < *argc; i++)
 		opterr &= *(*argv)[i] != '-' || baleen_foreign_is_plain((*argv)[i]);
-	while (!err && (code = getopt_long(*argc, *argv, shorts, longs, NULL)) != -1)
-		err = code == 1 ? parse_word(command, data, optarg) :
-				  parse_option(command, data, find_row(rows, n, code));
+	while (!err && (code = getopt_long(*argc, *argv, shorts, longs, NULL)) != -1) {
+		const struct row *row = code == 1 ? NULL : find_row(rows, n, code);
+
+		if (code == 1)
+			err = parse_word(command, data, optarg);
+		else if (row)
+			err = parse_option(command, data, row);
+		else
+			err = complain_of_option(command, rows, n, (*argv)[optind - 1]);
+	}
 	for (; !err && command->word && optind < *argc; optind++)
 		err = parse_word(command, data, (*argv)[optind]);
 	*argc -= optind;
@@ -367,6 +409,20 @@ const struct command *find_verb(const struct command *command, const char *name)
 	return NULL;
 }
 
+static int complain_no_verb(const struct command *command, const char *name)
+{
+	struct baleen_nearest nearest = { .typed = name };
+	char text[BALEEN_NEAREST_TEXT];
+
+	for (size_t i = 0; command->verbs && command->verbs[i]; i++)
+		baleen_nearest_offer(&nearest, command->verbs[i]->name + strlen(command->name) + 1);
+	if (!nearest.word)
+		return complain_usage(command, "no '%s'", name);
+	complain("%s: no '%s'%s: see 'baleen help %s'", command->name, name,
+		 baleen_nearest_text(&nearest, text), command->name);
+	return EXIT_USAGE;
+}
+
 int run_verb(const struct command *command, int argc, char **argv)
 {
 	const struct command *verb;
@@ -377,7 +433,7 @@ int run_verb(const struct command *command, int argc, char **argv)
 	}
 	verb = find_verb(command, argv[1]);
 	if (!verb)
-		return complain_usage(command, "no '%s'", argv[1]);
+		return complain_no_verb(command, argv[1]);
 	if (argc > 2 && (!strcmp(argv[2], "--help") || !strcmp(argv[2], "-h"))) {
 		print_usage(stdout, verb);
 		return finish_output(EXIT_DONE);

@@ -23,7 +23,7 @@ bool is_live_name(const char *argument);
 /* Says how a rule comes to take bans, where none does; returns EXIT_FAILED. */
 int complain_no_bans(const struct baleen_error *error);
 
-/* Says that the device has no such rule; returns EXIT_FAILED. */
+/* Says that the device has no such rule, and which may be meant; returns EXIT_FAILED. */
 int complain_no_rule(const char *device, const char *rule);
 
 #endif /* BALEEN_CLI_FILTER_NAME_H */

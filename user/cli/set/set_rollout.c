@@ -159,6 +159,15 @@ static int show_found(struct baleen_rule_store_found *found, void *data)
 	return 0;
 }
 
+/* @rule: NULL for any */
+static bool has_rule(const struct baleen_rule_store *state, const char *rule)
+{
+	struct baleen_stored_rules rules;
+
+	return !rule || baleen_rule_store_get_rules(state, &rules, NULL) ||
+	       baleen_rule_store_find_rule(&rules, rule) >= 0;
+}
+
 static int show_device(const char *device, struct rollout *asked)
 {
 	struct baleen_rule_store state;
@@ -167,9 +176,13 @@ static int show_device(const char *device, struct rollout *asked)
 	asked->device = device;
 	if (baleen_rule_store_open(&state, device, 0, &error))
 		return complain("%s", error.text);
-	show_feeds(&state, asked);
+	if (has_rule(&state, asked->rule)) {
+		show_feeds(&state, asked);
+		baleen_rule_store_close(&state);
+		return 0;
+	}
 	baleen_rule_store_close(&state);
-	return 0;
+	return complain_no_rule(device, asked->rule);
 }
 
 static void parse_target(struct rollout *asked, const char *target, char *device)
@@ -331,6 +344,8 @@ static int change_device(struct change *change)
 	change->trial.deploy = &deploy;
 	change->trial.plan = &plan;
 	err = baleen_rule_store_get_rules(&deploy.state, &plan.rules, change->error);
+	if (!err && !has_rule(&deploy.state, change->asked->rule))
+		err = complain_no_rule(change->asked->device, change->asked->rule);
 	if (!err)
 		err = baleen_rule_store_begin(&deploy.state, change->error);
 	if (!err)
