@@ -139,9 +139,9 @@ changes_nothing "a rate"
 is "and what is built" "$(grep -o 'fpp .*\|accept-fpp .*' "$TMP/copies.conf" | paste -sd ' ')" "fpp 0.001 accept-fpp 0.01"
 forget
 check "a list" baleen attach veth-b --drop "bad=$TMP/list"
-check "and what is added to it" baleen merge veth-b:bad "$TMP/friends" -o veth-b:bad
+check "and what is added to it" baleen merge veth-b:bad "$TMP/friends"
 changes_nothing "a merge"
-check "and resized" baleen resize --capacity 100k veth-b:bad -o veth-b:bad
+check "and resized" baleen resize --capacity 100k veth-b:bad
 baleen config veth-b >"$TMP/copies.conf"
 check "is the same" baleen apply -c "$TMP/copies.conf" veth-b
 check "another of it is put on" baleen swap veth-b:bad - <"$TMP/table.csv" --column 1

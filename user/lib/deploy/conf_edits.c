@@ -117,8 +117,12 @@ void baleen_conf_edits(const struct baleen_rule_store *state, struct baleen_conf
 int baleen_conf_put_applied(const struct baleen_conf_goal *goal, struct baleen_rule_store *state,
 			    struct baleen_error *error)
 {
-	int err = baleen_rule_store_set_text(state, CONF, goal->conf->text, error);
+	int err;
 
+	/* A restore is an edit of what was applied. */
+	if (!goal->path)
+		return 0;
+	err = baleen_rule_store_set_text(state, CONF, goal->conf->text, error);
 	return err ? err : baleen_rule_store_set_text(state, CONF_PATH, goal->path, error);
 }
 
