@@ -424,10 +424,22 @@ int baleen_egress(struct __sk_buff *ctx)
 	return give_verdict(ctx, true, config.no_ethernet, 0);
 }
 #else
+/* Another program of this device, for what this one lets pass: there is room for one. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, u32);
+} baleen_next SEC(".maps");
+
 SEC("xdp")
 int baleen_xdp(struct xdp_md *ctx)
 {
-	return give_verdict(ctx, config.frags, config.no_ethernet, 0);
+	int verdict = give_verdict(ctx, config.frags, config.no_ethernet, 0);
+
+	if (config.hands_on && verdict == VERDICT_PASS)
+		bpf_tail_call(ctx, &baleen_next, 0);
+	return verdict;
 }
 #endif
 

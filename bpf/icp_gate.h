@@ -11,7 +11,7 @@
 
 #define ICP_NOBODY BALEEN_ICP_MAX_SIBLINGS
 
-/* The number of the sibling that has the address, or ICP_NOBODY. */
+/* The number of the sibling that has the address, by either family, or ICP_NOBODY. */
 baleen_inline u32 icp_find_sibling(u64 hi, u64 lo)
 {
 	BALEEN_UNROLL
@@ -20,7 +20,10 @@ baleen_inline u32 icp_find_sibling(u64 hi, u64 lo)
 
 		if (n >= config.n_siblings)
 			break;
+		/* As baleen_icp_has_address(), which clang would not unroll. */
 		if (lo == sibling->address_lo && hi == sibling->address_hi)
+			return n;
+		if (sibling->other_lo && lo == sibling->other_lo && hi == sibling->other_hi)
 			return n;
 	}
 	return ICP_NOBODY;

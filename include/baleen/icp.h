@@ -72,6 +72,8 @@ enum baleen_icp_mode {
  * @image: geometry and seed of its filter, of BALEEN_KEY_SQUID
  * @address_hi: its address as the queries have it, bits 127..64; 0 for IPv4
  * @address_lo: bits 63..0; IPv4 is mapped (RFC 4291 section 2.5.5.2)
+ * @other_hi: its address of the other family, in the same way; both are 0 of one that has none
+ * @other_lo: bits 63..0
  * @mode: enum baleen_icp_mode
  * @feeders: bit n: feeder n tells what it has
  * @has_times: it is known until when its objects are fresh, and others are no hits
@@ -82,12 +84,44 @@ struct baleen_icp_sibling {
 	struct baleen_image image;
 	u64 address_hi;
 	u64 address_lo;
+	u64 other_hi;
+	u64 other_lo;
 	u32 mode;
 	u32 feeders;
 	u32 has_times;
 	u32 reserved;
 	char name[BALEEN_ICP_NAME_BYTES];
 };
+
+/**
+ * baleen_icp_has_address() - is a sibling asked there?
+ * @sibling: the sibling
+ * @hi: bits 127..64 of an address
+ * @lo: bits 63..0; never 0
+ *
+ * Context: any.
+ * Return: true or false.
+ */
+baleen_inline bool baleen_icp_has_address(const struct baleen_icp_sibling *sibling, u64 hi, u64 lo)
+{
+	return (lo == sibling->address_lo && hi == sibling->address_hi) ||
+	       (sibling->other_lo && lo == sibling->other_lo && hi == sibling->other_hi);
+}
+
+/**
+ * baleen_icp_siblings_meet() - do two siblings have an address in common?
+ * @a: one
+ * @b: the other
+ *
+ * Context: any, BPF-safe.
+ * Return: true or false.
+ */
+baleen_inline bool baleen_icp_siblings_meet(const struct baleen_icp_sibling *a,
+					    const struct baleen_icp_sibling *b)
+{
+	return baleen_icp_has_address(a, b->address_hi, b->address_lo) ||
+	       (b->other_lo && baleen_icp_has_address(a, b->other_hi, b->other_lo));
+}
 
 /**
  * struct baleen_icp_feeder - who may send lines of store.log
@@ -104,7 +138,7 @@ struct baleen_icp_feeder {
 	u32 reserved;
 };
 
-#define BALEEN_ICP_CONFIG_VERSION 3
+#define BALEEN_ICP_CONFIG_VERSION 4
 
 /**
  * struct baleen_icp_config - constants of one load
@@ -117,6 +151,7 @@ struct baleen_icp_feeder {
  * @n_feeders: how many
  * @n_times: blocks of times, of all siblings
  * @reserved: zero
+ * @statements: hash of the statements of a configuration that it came from; 0: by hand
  * @port: UDP port of queries
  * @feed_port: UDP port of lines of store.log; 0: none
  * @frags: the program takes multi-buffer frames
@@ -134,6 +169,7 @@ struct baleen_icp_config {
 	u32 n_feeders;
 	u32 n_times;
 	u32 reserved;
+	u64 statements;
 	u16 port;
 	u16 feed_port;
 	u32 frags;

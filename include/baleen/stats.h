@@ -300,7 +300,7 @@ enum baleen_limits {
 	BALEEN_LIMITS_PEEK = 2,
 };
 
-#define BALEEN_CONFIG_VERSION 11
+#define BALEEN_CONFIG_VERSION 12
 #define BALEEN_CONFIG_OLDEST 2 /* that is still understood */
 #define BALEEN_DEVICE_BYTES 16
 
@@ -357,6 +357,9 @@ struct baleen_tcp_fields {
  * @prefilter: header of the prefilter: see user/lib/filter/prefilter.h. Version 10
  * @tcp: for limits without `unverified`, by which a segment is held to its connection. Version
  *       11; the program of an earlier one counts whatever finds a connection
+ * @hands_on: what it lets pass goes on to the program in slot 0 of its map baleen_next, if there
+ *            is one; never of what goes out. Version 12
+ * @reserved: zero
  *
  * A release manages what an earlier one attached. So what is here stays, with
  * all that is in struct baleen_rule and in the image in it. A new constant comes
@@ -389,6 +392,8 @@ struct baleen_config {
 	u32 prefilter_key_offset;
 	struct baleen_image prefilter;
 	struct baleen_tcp_fields tcp;
+	u32 hands_on;
+	u32 reserved;
 };
 
 /**

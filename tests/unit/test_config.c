@@ -168,8 +168,28 @@ static void test_reads_version_10(void **state)
 	assert_int_equal(out.tcp.rcv_nxt, 0);
 	config.version = 11;
 	assert_refused(&config, offsetof(struct baleen_config, tcp));
-	assert_int_equal(baleen_config_decode(&config, sizeof(config), &out), 0);
+	assert_int_equal(baleen_config_decode(&config, offsetof(struct baleen_config, hands_on),
+					      &out),
+			 0);
 	assert_int_equal(out.tcp.rcv_nxt, 100);
+}
+
+/* Version 11 hands nothing on. */
+static void test_reads_version_11(void **state)
+{
+	struct baleen_config config = sample(), out;
+
+	config.hands_on = 1;
+	config.version = 11;
+	assert_refused(&config, sizeof(config));
+	assert_int_equal(baleen_config_decode(&config, offsetof(struct baleen_config, hands_on),
+					      &out),
+			 0);
+	assert_int_equal(out.hands_on, 0);
+	config.version = 12;
+	assert_refused(&config, offsetof(struct baleen_config, hands_on));
+	assert_int_equal(baleen_config_decode(&config, sizeof(config), &out), 0);
+	assert_int_equal(out.hands_on, 1);
 }
 
 /* What is behind the last rule is not looked at. */
@@ -203,6 +223,7 @@ int main(void)
 		cmocka_unit_test(test_reads_versions_3_and_4),
 		cmocka_unit_test(test_reads_limits),
 		cmocka_unit_test(test_reads_version_10),
+		cmocka_unit_test(test_reads_version_11),
 		cmocka_unit_test(test_reads),
 		cmocka_unit_test(test_ends_names),
 	};

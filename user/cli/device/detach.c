@@ -86,6 +86,20 @@ static int take_off(const char *device, const char *now, struct baleen_error *er
 	return baleen_xdp_detach(device, error);
 }
 
+/* Without the filter that handed them on no packets come to it. */
+static void take_off_behind(const char *device)
+{
+	struct baleen_icp icp;
+	bool was_behind;
+
+	if (baleen_icp_open(&icp, device, false, NULL))
+		return;
+	was_behind = icp.behind_fd >= 0 && icp.attach_status != BALEEN_ATTACH_STATUS_ATTACHED;
+	baleen_icp_close(&icp);
+	if (was_behind)
+		baleen_icp_detach(device, NULL);
+}
+
 /* The state is held meanwhile, so that who attaches next makes another. One that
  * cannot be had does not keep a filter on. A device that is not attached may still
  * have one to forget.
@@ -100,6 +114,8 @@ static int detach_device(const char *device, bool forget, struct baleen_error *e
 	int held = baleen_rule_store_open(&state, device, BALEEN_LOCK_TIMEOUT_MS, &no_state);
 	int err = take_off(device, now, error);
 
+	if (!err)
+		take_off_behind(device);
 	if (held && held != -ENOENT && forget && (!err || err == -ENOENT || err == -ENODEV) &&
 	    baleen_rule_store_discard(device, BALEEN_LOCK_TIMEOUT_MS, &no_state) > 0)
 		return 0;

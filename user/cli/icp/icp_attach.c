@@ -5,27 +5,19 @@
 
 #include "cli/common/describe.h"
 #include "cli/icp/icp_verbs.h"
-#include "cli/icp/icp_words.h"
 #include "cli/open/filter_ref.h"
-#include "filter/kind.h"
+#include "icp/icp_filters.h"
+#include "icp/icp_words.h"
 #include "key/key_text.h"
 #include "util/duration.h"
 #include "util/number.h"
 #include "util/signals.h"
 
-#define DEFAULT_STALE_MS 30000
-#define DEFAULT_CONFIRM_MS 1000
-#define DEFAULT_CAPACITY 1000000
-#define DEFAULT_FPP 0.001
-
 /**
  * struct attach - what is asked for
  * @device: where queries come in
- * @words: siblings, askers, feed
+ * @words: siblings, askers, feed, times
  * @lists: what filters are built without an image
- * @stale_ms: silence after which a sibling's queries pass; 0: never
- * @confirm_ms: mode answer: time after a hit of the sibling itself in which hits are
- *              answered; 0: always
  * @mode: XDP mode
  * @json: report as JSON
  * @ref: an image that was read, of each sibling
@@ -34,10 +26,8 @@
  */
 struct attach {
 	const char *device;
-	struct icp_words words;
+	struct baleen_icp_words words;
 	struct list_options lists;
-	u64 stale_ms;
-	u64 confirm_ms;
 	u32 mode; /* enum baleen_mode */
 	bool json;
 	struct filter_ref ref[BALEEN_ICP_MAX_SIBLINGS];
@@ -47,15 +37,49 @@ struct attach {
 
 /* --- options --------------------------------------------------------------- */
 
+static int parse_sibling(const struct option_use *use)
+{
+	struct baleen_error error;
+
+	if (!baleen_icp_words_sibling(use->to, use->argument, &error))
+		return 0;
+	return complain_usage(use->command, "--sibling %s: %s", use->argument, error.text);
+}
+
+static int parse_asker(const struct option_use *use)
+{
+	struct baleen_error error;
+
+	if (!baleen_icp_words_asker(use->to, use->argument, &error))
+		return 0;
+	return complain_usage(use->command, "--asker %s", error.text);
+}
+
+static int parse_port(const struct option_use *use)
+{
+	struct baleen_error error;
+
+	return baleen_icp_words_port(use->to, use->argument, &error) ?
+		       option_refuse(use, "%s", error.text) :
+		       0;
+}
+
+static int parse_feed(const struct option_use *use)
+{
+	struct baleen_error error;
+
+	return baleen_icp_words_feed(use->to, use->argument, &error) ?
+		       option_refuse(use, "%s", error.text) :
+		       0;
+}
+
 static int parse_span(const struct option_use *use)
 {
-	u64 *ms = use->to;
+	struct baleen_error error;
 
-	*ms = 0;
-	if (!strcmp(use->argument, "never") || !strcmp(use->argument, "0") ||
-	    !baleen_duration_parse(use->argument, ms))
-		return 0;
-	return option_refuse(use, "not a span of time such as 30s, or never");
+	return baleen_icp_words_span(use->to, use->argument, &error) ?
+		       option_refuse(use, "%s", error.text) :
+		       0;
 }
 
 static int parse_device(const struct option_use *use)
@@ -68,78 +92,42 @@ static int parse_device(const struct option_use *use)
 	return 0;
 }
 
-/* Sets the defaults of filters built here: hash and rate of a counting filter. */
 static int settle_lists(struct list_options *lists)
 {
-	bool is_shaped = lists->shape_text[SHAPE_HASH] || lists->build.fpp;
-
-	lists->build.key_spec = BALEEN_KEY_SQUID;
-	if (is_shaped && !lists->is_kind_given) {
-		lists->build.kind = BALEEN_KIND_COUNTING;
-		lists->is_kind_given = true;
-	}
-	if (lists->build.kind == BALEEN_KIND_CUCKOO && lists->build.fpp)
+	if (lists->build.kind == BALEEN_KIND_CUCKOO && lists->is_kind_given && lists->build.fpp)
 		return complain_usage(
 			&icp_attach_command,
 			"--fpp: a cuckoo filter that follows a feed has 64-bit slots, "
 			"and one rate");
-	if (lists->build.kind != BALEEN_KIND_CUCKOO && lists->build.kind != BALEEN_KIND_QUOTIENT &&
-	    !lists->build.fpp)
-		lists->build.fpp = DEFAULT_FPP;
-	if (lists->build.kind == BALEEN_KIND_COUNTING && !lists->shape_text[SHAPE_HASH])
-		lists->build.shape.hash = BALEEN_HASH_SQUID;
+	baleen_icp_shape(&lists->build, lists->is_kind_given, lists->shape_text[SHAPE_HASH]);
+	lists->is_kind_given |= lists->build.kind == BALEEN_KIND_COUNTING;
 	return list_options_check(&icp_attach_command, lists);
 }
 
 static int parse(struct attach *attach, int argc, char **argv)
 {
+	struct baleen_error error;
 	int err = options_parse(&icp_attach_command, attach, &argc, &argv);
 
 	if (err)
 		return err;
 	if (!attach->device)
 		return complain_usage(&icp_attach_command, "one device is asked for");
-	err = icp_words_check(&icp_attach_command, &attach->words);
-	return err ? err : settle_lists(&attach->lists);
+	if (baleen_icp_words_check(&attach->words, "--", &error))
+		return complain_usage(&icp_attach_command, "%s", error.text);
+	return settle_lists(&attach->lists);
 }
 
 /* --- filters --------------------------------------------------------------- */
 
-/* A filter that is fed needs room for future objects and a kind that changes in place. */
-static void shape_fed(const struct list_options *lists, struct list_options *fed)
-{
-	*fed = *lists;
-	if (!fed->build.capacity)
-		fed->build.capacity = DEFAULT_CAPACITY;
-	if (fed->build.kind == BALEEN_KIND_CUCKOO) {
-		fed->build.shape.slot_bits = 64;
-		fed->build.shape.load = BALEEN_ICP_CUCKOO_LOAD;
-	}
-}
-
 static int make_empty(const struct list_options *lists, struct baleen_filter *filter,
 		      const char *name)
 {
-	struct baleen_list none = { .key_spec = BALEEN_KEY_SQUID };
 	struct baleen_error error;
-	int err = baleen_list_finish(&none);
 
-	if (!err)
-		err = baleen_build(&none, &lists->build, filter, &error);
-	if (err)
-		complain("sibling '%s': %s", name, error.text);
-	baleen_list_free(&none);
-	return err ? EXIT_FAILED : 0;
-}
-
-/* Objects that a filter has room for; one that is never full has what it was made for. */
-static u64 room_of(const struct baleen_filter *filter, const struct list_options *lists)
-{
-	const struct baleen_table *table = &filter->image.table[BALEEN_TUPLE];
-	const struct baleen_kind_ops *ops = baleen_kind_ops(table->kind);
-	u64 room = ops->capacity ? ops->capacity(table) : lists->build.capacity;
-
-	return room > filter->image.n_entries ? room : filter->image.n_entries;
+	if (!baleen_icp_make_empty(&lists->build, filter, &error))
+		return 0;
+	return complain("sibling '%s': %s", name, error.text);
 }
 
 static int open_filter(struct attach *attach, u32 n)
@@ -151,7 +139,7 @@ static int open_filter(struct attach *attach, u32 n)
 	int err;
 
 	if (sibling->feeders)
-		shape_fed(&attach->lists, &lists);
+		baleen_icp_shape_fed(&lists.build);
 	plan->filter[n] = attach->words.image[n] ? &attach->ref[n].filter : &attach->empty[n];
 	if (!attach->words.image[n])
 		err = make_empty(&lists, &attach->empty[n], sibling->name);
@@ -160,7 +148,7 @@ static int open_filter(struct attach *attach, u32 n)
 	if (err)
 		return err;
 	if (sibling->mode != BALEEN_ICP_CONFIRM)
-		plan->n_objects += room_of(plan->filter[n], &lists);
+		plan->n_objects += baleen_icp_room(plan->filter[n], lists.build.capacity);
 	if (!attach->words.image[n])
 		return 0;
 	plan->has_content |= 1u << n;
@@ -188,15 +176,19 @@ static json_t *describe_sibling(const struct attach *attach, u32 n)
 
 	for (u32 i = 0; i < config->n_feeders; i++)
 		if (sibling->feeders & 1u << i)
-			json_array_append_new(
-				feeders,
-				json_string(icp_address_text(config->feeder[i].address_hi,
-							     config->feeder[i].address_lo, text)));
+			json_array_append_new(feeders,
+					      json_string(baleen_icp_address_text(
+						      config->feeder[i].address_hi,
+						      config->feeder[i].address_lo, text)));
 	json_object_set_new(json, "name", json_string(sibling->name));
 	json_object_set_new(json, "address",
-			    json_string(icp_address_text(sibling->address_hi, sibling->address_lo,
-							 text)));
-	json_object_set_new(json, "mode", json_string(icp_mode_text(sibling->mode)));
+			    json_string(baleen_icp_address_text(sibling->address_hi,
+								sibling->address_lo, text)));
+	if (sibling->other_lo)
+		json_object_set_new(json, "other_address",
+				    json_string(baleen_icp_address_text(sibling->other_hi,
+									sibling->other_lo, text)));
+	json_object_set_new(json, "mode", json_string(baleen_icp_mode_text(sibling->mode)));
 	json_object_set_new(json, "feeders", feeders);
 	return json;
 }
@@ -218,6 +210,7 @@ static int report_json(const struct attach *attach, const struct baleen_icp_repo
 	json_object_set_new(json, "device", json_text(attach->device));
 	json_object_set_new(json, "mode", json_string(baleen_mode_text(attempts->mode)));
 	json_object_set_new(json, "degraded", json_boolean(attempts->mode == BALEEN_MODE_GENERIC));
+	json_object_set_new(json, "behind_filter", json_boolean(report->is_behind));
 	json_object_set_new(json, "frags", json_boolean(attempts->frags));
 	json_object_set_new(json, "port", json_integer(config->port));
 	json_object_set_new(json, "feed",
@@ -225,8 +218,8 @@ static int report_json(const struct attach *attach, const struct baleen_icp_repo
 				    json_pack("{s:o, s:i}", "device", json_text(feed_device),
 					      "port", config->feed_port) :
 				    json_null());
-	json_object_set_new(json, "stale_ms", json_integer(attach->stale_ms));
-	json_object_set_new(json, "confirm_ms", json_integer(attach->confirm_ms));
+	json_object_set_new(json, "stale_ms", json_integer(attach->words.stale_ms));
+	json_object_set_new(json, "confirm_ms", json_integer(attach->words.confirm_ms));
 	json_object_set_new(json, "siblings", siblings);
 	json_object_set_new(json, "failed", failed);
 	return print_json(json);
@@ -241,17 +234,21 @@ static void print_sibling(const struct attach *attach, u32 n)
 	const char *comma = "; fed by ";
 
 	describe_kind(filter, kind, sizeof(kind));
-	say("  %-12s %s, %s: %s %s, %s, %s", sibling->name,
-	    icp_address_text(sibling->address_hi, sibling->address_lo, address),
-	    icp_mode_text(sibling->mode), format_count(filter->image.n_entries, entries),
+	say("  %-12s %s", sibling->name,
+	    baleen_icp_address_text(sibling->address_hi, sibling->address_lo, address));
+	if (sibling->other_lo)
+		say(" and %s",
+		    baleen_icp_address_text(sibling->other_hi, sibling->other_lo, address));
+	say(", %s: %s %s, %s, %s", baleen_icp_mode_text(sibling->mode),
+	    format_count(filter->image.n_entries, entries),
 	    baleen_plural(filter->image.n_entries, "entry", "entries"), kind,
 	    format_bytes(filter->n_bytes, size));
 	for (u32 i = 0; i < config->n_feeders; i++) {
 		if (!(sibling->feeders & 1u << i))
 			continue;
 		say("%s%s", comma,
-		    icp_address_text(config->feeder[i].address_hi, config->feeder[i].address_lo,
-				     address));
+		    baleen_icp_address_text(config->feeder[i].address_hi,
+					    config->feeder[i].address_lo, address));
 		comma = ", ";
 	}
 	putchar('\n');
@@ -261,7 +258,8 @@ static int report_text(const struct attach *attach, const struct baleen_icp_repo
 {
 	const struct baleen_icp_config *config = &attach->words.config;
 
-	say("%s: attached, %s%s, port %u", attach->device, baleen_mode_text(report->attempts.mode),
+	say("%s: attached%s, %s%s, port %u", attach->device,
+	    report->is_behind ? " behind the filter" : "", baleen_mode_text(report->attempts.mode),
 	    report->attempts.mode == BALEEN_MODE_GENERIC ? ": degraded, behind the driver" : "",
 	    config->port);
 	if (config->feed_port)
@@ -283,15 +281,20 @@ static void warn_sibling(const struct attach *attach, const struct baleen_icp_si
 		complain("warning: %s:%s starts empty: what its cache has already is a miss, until "
 			 "'baleen icp resync'",
 			 attach->device, sibling->name);
-	else if (!sibling->feeders && attach->stale_ms)
+	else if (!sibling->feeders && attach->words.stale_ms)
 		complain("warning: %s:%s has no feeder and goes stale in %s, so that its queries "
 			 "pass, unless 'baleen icp resync' is faster",
-			 attach->device, sibling->name, format_span(attach->stale_ms, span));
+			 attach->device, sibling->name, format_span(attach->words.stale_ms, span));
 }
 
 static void warn(const struct attach *attach, const struct baleen_icp_report *report)
 {
-	if (report->is_veth)
+	if (report->is_veth && report->is_behind)
+		complain("warning: %s: its filter is native, and answers of a native program are "
+			 "lost on a veth unless its other end has an XDP program: attach the "
+			 "filter with --mode generic",
+			 attach->device);
+	else if (report->is_veth)
 		complain("%s: generic, since answers of a native program are lost on a veth unless "
 			 "its other end has an XDP program: --mode native tries that",
 			 attach->device);
@@ -308,13 +311,7 @@ static int attach_plan(struct attach *attach)
 	struct baleen_error error;
 	int err;
 
-	plan->config = attach->words.config;
-	plan->config.stale_ns = attach->stale_ms * 1000000;
-	plan->config.confirm_ns = attach->confirm_ms * 1000000;
-	plan->device = attach->device;
-	plan->feed_device = attach->words.feed_device[0] ? attach->words.feed_device : NULL;
-	plan->asker = attach->words.asker;
-	plan->n_askers = attach->words.n_askers;
+	baleen_icp_words_plan(&attach->words, attach->device, plan);
 	plan->mode = attach->mode;
 	err = baleen_icp_attach(plan, &report, &error);
 	for (u32 i = 0; i < report.attempts.n_failed && err != -EINTR; i++)
@@ -355,13 +352,10 @@ static int check_devices(const struct attach *attach)
 
 static int run(int argc, char **argv)
 {
-	static struct attach attach = {
-		.stale_ms = DEFAULT_STALE_MS,
-		.confirm_ms = DEFAULT_CONFIRM_MS,
-		.words.config.port = BALEEN_ICP_PORT,
-	};
+	static struct attach attach;
 	int err;
 
+	baleen_icp_words_init(&attach.words);
 	list_options_init(&attach.lists);
 	err = parse(&attach, argc, argv);
 	if (!err)
@@ -371,25 +365,25 @@ static int run(int argc, char **argv)
 	if (!err)
 		err = attach_whole(&attach);
 	close_filters(&attach);
-	icp_words_free(&attach.words);
+	baleen_icp_words_free(&attach.words);
 	return err;
 }
 
 static const struct option_spec options[] = {
-	VALUE("sibling", 0, "SIBLING", icp_words_sibling, attach, words,
+	VALUE("sibling", 0, "SIBLING", parse_sibling, attach, words,
 	      "NAME=ADDRESS, and with commas between: mode=confirm (default): misses are answered, "
 	      "hits are left to the cache; mode=answer: hits, too, while the cache confirms some; "
 	      "mode=observe: nothing, and its answers are compared; image=IMAGE: what it holds, keyed by squid, or a list of URLs; "
-	      "feeder=ADDRESS: who sends its store.log, up to 16 in all"),
-	VALUE("asker", 0, "PREFIX", icp_words_asker, attach, words,
+	      "feeder=ADDRESS: who sends its store.log, up to 16 in all; address=ADDRESS: its other one, where queries come by IPv4 and IPv6"),
+	VALUE("asker", 0, "PREFIX", parse_asker, attach, words,
 	      "who may ask, with commas between or given again"),
-	VALUE("port", 0, "PORT", icp_words_port, attach, words, "of the queries (3130)"),
-	VALUE("feed", 0, "FEED", icp_words_feed, attach, words,
+	VALUE("port", 0, "PORT", parse_port, attach, words, "of the queries (3130)"),
+	VALUE("feed", 0, "FEED", parse_feed, attach, words,
 	      "[DEV:]PORT: where store.log comes in over UDP, if not by DEV"),
-	VALUE("stale", 0, "SPAN", parse_span, attach, stale_ms,
+	VALUE("stale", 0, "SPAN", parse_span, attach, words.stale_ms,
 	      "without a word of a sibling for so long its queries pass, so that a dead one is not "
 	      "answered for (30s); or never"),
-	VALUE("confirm", 0, "SPAN", parse_span, attach, confirm_ms,
+	VALUE("confirm", 0, "SPAN", parse_span, attach, words.confirm_ms,
 	      "mode=answer: without a hit of the cache itself for so long hits are left to it, so "
 	      "that nobody waits for one that hangs (1s); or never: for trials"),
 	VALUE("kind", 0, "K", list_kind, attach, lists,

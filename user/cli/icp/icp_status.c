@@ -4,9 +4,10 @@
 #include <string.h>
 
 #include "cli/common/describe.h"
+#include "cli/common/options.h"
 #include "cli/icp/icp_counters.h"
 #include "cli/icp/icp_verbs.h"
-#include "cli/icp/icp_words.h"
+#include "icp/icp_words.h"
 #include "key/key_text.h"
 #include "util/duration.h"
 #include "util/number.h"
@@ -39,7 +40,7 @@ static const char *feeder_text(const struct view *view, u32 n, char *text)
 {
 	const struct baleen_icp_feeder *feeder = &config_of(view)->feeder[n];
 
-	return icp_address_text(feeder->address_hi, feeder->address_lo, text);
+	return baleen_icp_address_text(feeder->address_hi, feeder->address_lo, text);
 }
 
 /* --- JSON ------------------------------------------------------------------ */
@@ -67,10 +68,14 @@ static json_t *describe_sibling(const struct view *view, u32 n, bool *sound)
 	for (u32 i = 0; i < config_of(view)->n_feeders; i++)
 		if (sibling->feeders & 1u << i)
 			json_array_append_new(feeders, json_string(feeder_text(view, i, text)));
-	icp_address_text(sibling->address_hi, sibling->address_lo, text);
+	baleen_icp_address_text(sibling->address_hi, sibling->address_lo, text);
 	json_object_set_new(json, "name", json_string(sibling->name));
 	json_object_set_new(json, "address", json_string(text));
-	json_object_set_new(json, "mode", json_string(icp_mode_text(sibling->mode)));
+	if (sibling->other_lo)
+		json_object_set_new(json, "other_address",
+				    json_string(baleen_icp_address_text(sibling->other_hi,
+									sibling->other_lo, text)));
+	json_object_set_new(json, "mode", json_string(baleen_icp_mode_text(sibling->mode)));
 	json_object_set_new(json, "feeders", feeders);
 	json_object_set_new(json, "entries",
 			    json_integer(baleen_icp_entries(view->icp, n, &view->stats)));
@@ -120,6 +125,7 @@ static json_t *describe(const struct view *view, bool *sound)
 			    json_string(baleen_attach_status_text(icp->attach_status)));
 	json_object_set_new(json, "enforced", json_boolean(baleen_icp_is_enforced(icp)));
 	json_object_set_new(json, "mode", json_string(baleen_mode_text(icp->there.mode)));
+	json_object_set_new(json, "behind_filter", json_boolean(icp->behind_fd >= 0));
 	json_object_set_new(json, "program_id", json_integer(icp->now.program_id));
 	json_object_set_new(json, "generation", json_integer(config->generation));
 	json_object_set_new(json, "switching", json_boolean(icp->is_switching));
@@ -143,7 +149,9 @@ static void print_life(const struct view *view)
 	say("%s: ", icp->device);
 	switch (icp->attach_status) {
 	case BALEEN_ATTACH_STATUS_ATTACHED:
-		say("attached, %s%s, program %u, port %u", baleen_mode_text(icp->there.mode),
+		say("attached%s, %s%s, program %u, port %u",
+		    icp->behind_fd >= 0 ? " behind the filter" : "",
+		    baleen_mode_text(icp->there.mode),
 		    icp->there.mode == BALEEN_MODE_GENERIC ? " (degraded: behind the driver)" : "",
 		    icp->now.program_id, config_of(view)->port);
 		if (strcmp(icp->device, config_of(view)->device))
@@ -224,9 +232,11 @@ static void print_sibling(const struct view *view, u32 n, bool *sound)
 	const struct baleen_icp_sibling *sibling = &config_of(view)->sibling[n];
 	char text[BALEEN_KEY_TEXT];
 
-	say("  %-12s %s, %s: ", sibling->name,
-	    icp_address_text(sibling->address_hi, sibling->address_lo, text),
-	    icp_mode_text(sibling->mode));
+	say("  %-12s %s", sibling->name,
+	    baleen_icp_address_text(sibling->address_hi, sibling->address_lo, text));
+	if (sibling->other_lo)
+		say(" and %s", baleen_icp_address_text(sibling->other_hi, sibling->other_lo, text));
+	say(", %s: ", baleen_icp_mode_text(sibling->mode));
 	print_filter_line(view, n, sound);
 	say("        %s: ", baleen_icp_is_fresh(view->icp, n) ? "fresh" : "STALE, queries pass");
 	print_age(view, "synced", view->icp->state->synced_ns[n]);

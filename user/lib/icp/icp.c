@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "icp/icp.h"
+#include "icp/icp_behind.h"
 #include "icp/icp_links.h"
 #include "util/fd.h"
 #include "xdp/load.h"
@@ -26,6 +27,7 @@ static void close_all(void *data)
 	baleen_icp_loaded_close(&icp->now);
 	baleen_attachment_close(&icp->attachment);
 	baleen_close_fd(&icp->feed_link_fd);
+	baleen_close_fd(&icp->behind_fd);
 }
 
 /* A feed that comes in by the device that answers is there when that is. */
@@ -65,6 +67,10 @@ static int open_found(void *data)
 
 	if (!err)
 		err = map_state(icp);
+	if (!err && icp->attachment.link_fd < 0) {
+		icp->behind_fd = baleen_icp_behind_open(&icp->pins);
+		err = icp->behind_fd < 0 ? icp->behind_fd : 0;
+	}
 	if (!err)
 		err = baleen_attach_status_find(&icp->attachment, &icp->pins,
 						icp->now.config.device, icp->device, &icp->there,
@@ -85,7 +91,7 @@ int baleen_icp_open_pins(struct baleen_icp *icp, const struct baleen_pins *pins,
 	memset(icp, 0, sizeof(*icp));
 	icp->pins = *pins;
 	baleen_attachment_init(&icp->attachment);
-	icp->feed_link_fd = -1;
+	icp->feed_link_fd = icp->behind_fd = -1;
 	baleen_icp_loaded_init(&icp->now);
 	return baleen_instance_open(&icp_instances, pins, &icp->attachment, icp, error);
 }
@@ -111,7 +117,7 @@ static int not_there(const char *device, struct baleen_error *error)
 
 static const struct baleen_instance_type icp_instances = {
 	.purpose = BALEEN_ICP_PINS,
-	.find = baleen_attachment_find_link,
+	.find = baleen_icp_find,
 	.open = open_found,
 	.close = close_all,
 	.identify = identify,
@@ -152,6 +158,15 @@ int baleen_icp_enter_feed(struct baleen_icp *icp, const struct baleen_icp_loaded
 	return err ? failed(icp, err, &why, error) : 0;
 }
 
+static int switch_answer(const struct baleen_icp *icp, const struct baleen_icp_loaded *next,
+			 struct baleen_error *error)
+{
+	if (icp->behind_fd >= 0)
+		return baleen_icp_behind_put(icp->behind_fd, next->answer_fd, error);
+	return baleen_icp_link_switch(icp->attachment.link_fd, next->answer_fd, icp->now.answer_fd,
+				      error);
+}
+
 /* Replaces the program for outgoing packets first: until the link is switched the old
  * generation is in force, and the next writer puts its program back.
  */
@@ -164,8 +179,7 @@ int baleen_icp_enter_answer(struct baleen_icp *icp, struct baleen_icp_loaded *ne
 	if (next->egress_fd >= 0 && icp->attach_status == BALEEN_ATTACH_STATUS_ATTACHED)
 		err = baleen_clsact_put(&baleen_icp_egress, &icp->pins, next->egress_fd, &why);
 	if (!err) {
-		err = baleen_icp_link_switch(icp->attachment.link_fd, next->answer_fd,
-					     icp->now.answer_fd, &why);
+		err = switch_answer(icp, next, &why);
 		if (err && icp->now.egress_fd >= 0 &&
 		    icp->attach_status == BALEEN_ATTACH_STATUS_ATTACHED)
 			baleen_clsact_put(&baleen_icp_egress, &icp->pins, icp->now.egress_fd, NULL);
@@ -175,7 +189,8 @@ int baleen_icp_enter_answer(struct baleen_icp *icp, struct baleen_icp_loaded *ne
 	baleen_icp_loaded_close(&icp->now);
 	icp->now = *next;
 	baleen_icp_loaded_init(next);
-	icp->there.id = icp->now.program_id;
+	if (icp->behind_fd < 0)
+		icp->there.id = icp->now.program_id;
 	baleen_pins_clean(&icp->pins, icp->now.program_id);
 	return 0;
 }
@@ -303,6 +318,7 @@ void baleen_icp_empty(const struct baleen_pins *pins)
 	if (baleen_pins_are_here(pins))
 		baleen_clsact_remove(&baleen_icp_egress, pins);
 	drop_link(pins, "link");
+	baleen_icp_behind_remove(pins);
 	drop_link(pins, "feed");
 	baleen_pins_empty(pins);
 }
@@ -317,7 +333,7 @@ int baleen_icp_detach(const char *device, struct baleen_error *error)
 		err = baleen_pins_lock(&pins, BALEEN_LOCK_TIMEOUT_MS, error);
 	if (err)
 		return err;
-	err = baleen_attachment_find_link(&pins, &attachment);
+	err = baleen_icp_find(&pins, &attachment);
 	baleen_attachment_close(&attachment);
 	if (err)
 		err = not_there(device, error);

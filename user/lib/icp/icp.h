@@ -6,6 +6,7 @@
  *      /sys/fs/bpf/baleen-icp/                  0700
  *        ns<cookie>-if<ifindex>/                the lock of its writers
  *          link                                 of the program that answers
+ *          behind                               or the map by which a filter hands on to it
  *          feed                                 of the one on another device, if any
  *          clsact                               a directory: the clsact is ours
  *          <program id>/                        one generation, by the answering program
@@ -48,6 +49,7 @@
  *         write to it meanwhile
  * @attachment: attachment of the answering program
  * @feed_link_fd: descriptor of the link of the program on another device; -1: none
+ * @behind_fd: the map by which the filter of the device hands on to it; -1: it has a link
  */
 struct baleen_icp {
 	struct baleen_pins pins;
@@ -62,6 +64,7 @@ struct baleen_icp {
 	struct baleen_icp_state *state;
 	struct baleen_attachment attachment;
 	int feed_link_fd;
+	int behind_fd;
 };
 
 /**

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "icp/icp_attach.h"
+#include "icp/icp_behind.h"
 #include "icp/icp_links.h"
 #include "icp/icp_times.h"
 #include "net/links.h"
@@ -16,6 +17,7 @@
 #include "util/shell.h"
 #include "util/signals.h"
 #include "xdp/load.h"
+#include "xdp/update.h"
 
 /* --- check ----------------------------------------------------------------- */
 
@@ -26,7 +28,8 @@ static int check_sibling(const struct baleen_icp_config *config, u32 n, struct b
 
 	if (reason)
 		return baleen_fail(error, EINVAL, "sibling '%s': %s", sibling->name, reason);
-	if (!sibling->address_hi && !(u32)sibling->address_lo)
+	if ((!sibling->address_hi && !(u32)sibling->address_lo) ||
+	    (sibling->other_lo && !sibling->other_hi && !(u32)sibling->other_lo))
 		return baleen_fail(error, EINVAL, "sibling '%s': nobody has that address",
 				   sibling->name);
 	for (u32 i = 0; i < n; i++) {
@@ -35,8 +38,7 @@ static int check_sibling(const struct baleen_icp_config *config, u32 n, struct b
 		if (!strcmp(other->name, sibling->name))
 			return baleen_fail(error, EEXIST, "sibling '%s' is there twice",
 					   sibling->name);
-		if (other->address_hi == sibling->address_hi &&
-		    other->address_lo == sibling->address_lo)
+		if (baleen_icp_siblings_meet(other, sibling))
 			return baleen_fail(error, EEXIST, "siblings '%s' and '%s' have one address",
 					   other->name, sibling->name);
 	}
@@ -163,20 +165,20 @@ static int refuse_occupied(const char *device, int ifindex, struct baleen_error 
 
 /* Empties the pins for the new instance. */
 static int clear(const struct baleen_icp_plan *plan, const struct baleen_pins *pins,
-		 int feed_ifindex, struct baleen_error *error)
+		 int feed_ifindex, bool has_filter, struct baleen_error *error)
 {
-	struct bpf_link_info link;
-	int fd = baleen_pins_open_link(pins, &link), err;
-	bool is_there = fd >= 0 && link.xdp.ifindex;
+	struct baleen_attachment attachment;
+	int err = baleen_icp_find(pins, &attachment);
+	bool is_there = !err && attachment.is_taken;
 
-	baleen_close_fd(&fd);
+	baleen_attachment_close(&attachment);
 	if (is_there)
 		return baleen_fail(error, EBUSY,
 				   "%s answers ICP already: 'baleen icp detach %s' takes it off, "
 				   "'baleen icp resync' changes a filter",
 				   plan->device, baleen_shell_word(plan->device).text);
 	baleen_icp_empty(pins);
-	err = refuse_occupied(plan->device, pins->ifindex, error);
+	err = has_filter ? 0 : refuse_occupied(plan->device, pins->ifindex, error);
 	if (!err && feed_ifindex)
 		err = refuse_occupied(plan->feed_device, feed_ifindex, error);
 	return err;
@@ -263,12 +265,14 @@ static int set_synced(const struct baleen_icp_plan *plan, const struct baleen_ic
 /**
  * struct attach_links - the links of an attach, before they are pinned
  * @pins: pins of the device
+ * @filter: the filter of the device, opened for writing, which hands on; NULL: there is none
  * @feed_ifindex: the other device; 0: none
  * @link_fd: descriptor of the link of the program that answers
  * @feed_fd: descriptor of the other
  */
 struct attach_links {
 	const struct baleen_pins *pins;
+	struct baleen_xdp *filter;
 	int feed_ifindex;
 	int link_fd;
 	int feed_fd;
@@ -290,13 +294,25 @@ static int link_feed(const struct baleen_icp_plan *plan, struct attach_links *li
 	return err ? baleen_fail(error, -err, "%s: %s", plan->feed_device, why.text) : 0;
 }
 
+/* The pin alone is no instance: the slot is empty. */
+static int put_behind(const struct attach_links *links, const struct baleen_icp_loaded *loaded,
+		      struct baleen_error *error)
+{
+	int err = baleen_pins_add(links->pins->path, BALEEN_ICP_BEHIND, links->filter->next_fd,
+				  error);
+
+	return err ? err : baleen_icp_behind_put(links->filter->next_fd, loaded->answer_fd, error);
+}
+
 static int attach_programs(const struct baleen_icp_plan *plan, struct attach_links *links,
 			   const struct baleen_icp_loaded *loaded, enum baleen_mode mode,
 			   struct baleen_icp_report *report, struct baleen_error *error)
 {
-	int err = baleen_attachment_link(links->pins->ifindex, loaded->answer_fd, mode,
-					 &links->link_fd, error);
+	int err = 0;
 
+	if (!links->filter)
+		err = baleen_attachment_link(links->pins->ifindex, loaded->answer_fd, mode,
+					     &links->link_fd, error);
 	if (!err && links->feed_ifindex)
 		err = link_feed(plan, links, loaded->feed_fd, report, error);
 	if (!err && loaded->egress_fd >= 0)
@@ -306,6 +322,8 @@ static int attach_programs(const struct baleen_icp_plan *plan, struct attach_lin
 	/* Last: with it the instance is there, and without it nothing outlives this process
 	 * but what the next one removes.
 	 */
+	if (!err && links->filter)
+		return put_behind(links, loaded, error);
 	return err ? err : baleen_pins_add(links->pins->path, "link", links->link_fd, error);
 }
 
@@ -353,6 +371,27 @@ static void set_times(const struct baleen_icp_plan *plan, struct baleen_icp_conf
 					       config->sibling[i].mode != BALEEN_ICP_CONFIRM;
 }
 
+/* As the filter is: programs of one map take multi-buffer frames, or none does. */
+static int attach_behind(struct attempt_data *attempt, struct baleen_error *error)
+{
+	struct baleen_xdp *filter = attempt->links->filter;
+	const struct baleen_attempt one = { "behind the filter", filter->there.mode,
+					    filter->config.frags };
+	struct baleen_attempts *attempts = &attempt->report->attempts;
+	struct baleen_error why;
+	int err = baleen_xdp_hand_on(filter, error);
+
+	if (err)
+		return err;
+	err = try_attach(&one, attempt, &why);
+	if (err)
+		return baleen_fail(error, -err, "cannot answer behind the filter of %s: %s",
+				   filter->device, why.text);
+	attempts->mode = one.mode;
+	attempts->frags = one.frags;
+	return 0;
+}
+
 static int attach(const struct baleen_icp_plan *plan, struct attach_links *links,
 		  struct baleen_icp_report *report, struct baleen_error *error)
 {
@@ -367,12 +406,17 @@ static int attach(const struct baleen_icp_plan *plan, struct attach_links *links
 	if (links->feed_ifindex)
 		snprintf(loaded.config.feed_device, sizeof(loaded.config.feed_device), "%s",
 			 plan->feed_device);
-	report->is_veth = mode == BALEEN_MODE_AUTO && is_veth(links->pins->ifindex);
+	report->is_behind = links->filter;
+	report->is_veth = (links->filter ? links->filter->there.mode == BALEEN_MODE_NATIVE :
+					   mode == BALEEN_MODE_AUTO) &&
+			  is_veth(links->pins->ifindex);
 	if (report->is_veth)
 		mode = BALEEN_MODE_GENERIC;
 	set_times(plan, &loaded.config);
 	err = make_filters(plan, &loaded, error);
-	if (!err)
+	if (!err && links->filter)
+		err = attach_behind(&attempt, error);
+	else if (!err)
 		err = baleen_attempts_make(&report->attempts, plan->device, mode, try_attach,
 					   &attempt, error);
 	baleen_icp_loaded_close(&loaded);
@@ -393,11 +437,30 @@ static int find_feed(const struct baleen_icp_plan *plan, int ifindex, int *feed_
 	return err;
 }
 
+/* A filter of a device that is attached to it and not in a chain: there ICP is a program like
+ * others, for which there is no room.
+ */
+static int find_filter(const char *device, struct baleen_xdp *xdp, bool *has_filter,
+		       struct baleen_error *error)
+{
+	int err = baleen_xdp_open(xdp, device, true, error);
+
+	*has_filter = false;
+	if (err)
+		return err == -ENOENT ? 0 : err;
+	*has_filter = xdp->attach_status == BALEEN_ATTACH_STATUS_ATTACHED;
+	if (!*has_filter)
+		baleen_xdp_close(xdp);
+	return 0;
+}
+
 int baleen_icp_attach(const struct baleen_icp_plan *plan, struct baleen_icp_report *report,
 		      struct baleen_error *error)
 {
 	struct baleen_pins pins = { .lock_fd = -1 };
 	struct attach_links links = { .pins = &pins, .link_fd = -1, .feed_fd = -1 };
+	struct baleen_xdp filter;
+	bool has_filter = false;
 	int ifindex = 0, err;
 
 	memset(report, 0, sizeof(*report));
@@ -413,13 +476,21 @@ int baleen_icp_attach(const struct baleen_icp_plan *plan, struct baleen_icp_repo
 		err = find_feed(plan, ifindex, &links.feed_ifindex, error);
 	if (!err)
 		err = baleen_pins_name_in(BALEEN_ICP_PINS, &pins, ifindex, error);
+	/* The filter's lock comes before that of the instance. */
+	if (!err)
+		err = find_filter(plan->device, &filter, &has_filter, error);
+	if (has_filter)
+		links.filter = &filter;
 	if (!err)
 		err = baleen_pins_lock(&pins, BALEEN_LOCK_TIMEOUT_MS, error);
 	if (err)
-		return err;
-	err = clear(plan, &pins, links.feed_ifindex, error);
+		goto no_lock;
+	err = clear(plan, &pins, links.feed_ifindex, has_filter, error);
 	if (!err)
 		err = attach(plan, &links, report, error);
 	baleen_pins_unlock(&pins);
+no_lock:
+	if (has_filter)
+		baleen_xdp_close(&filter);
 	return err;
 }

@@ -47,18 +47,23 @@ struct baleen_icp_plan {
 /**
  * struct baleen_icp_report - how an attach went
  * @attempts: on the device where queries come in
- * @is_veth: native was not tried there: see baleen_icp_attach()
+ * @is_behind: behind the filter of the device, as that is attached
+ * @is_veth: native was not tried there, or the filter is native: see baleen_icp_attach()
  */
 struct baleen_icp_report {
 	struct baleen_attempts attempts;
+	bool is_behind;
 	bool is_veth;
 };
 
 /**
- * baleen_icp_attach() - put an instance on a device that has no XDP program
+ * baleen_icp_attach() - put an instance on a device, alone or behind its filter
  * @plan: the plan
  * @report: filled in also on failure
  * @error: filled in on failure
+ *
+ * The filter of a device hands on to it what it lets pass, and goes on doing so in each later
+ * ruleset; other programs leave no room.
  *
  * Frames that a native program sends back by a veth are lost, unless the other end has
  * an XDP program, too, which nobody here can see (GRO is not enough: 80 sent back, none

@@ -40,7 +40,7 @@ static const char *const limit_maps[BALEEN_N_LIMIT_MAPS] = {
 void baleen_loaded_init(struct baleen_loaded *loaded)
 {
 	loaded->program_fd = loaded->config_fd = loaded->stats_fd = -1;
-	loaded->events_fd = loaded->sampler_fd = loaded->prefilter_fd = -1;
+	loaded->events_fd = loaded->sampler_fd = loaded->prefilter_fd = loaded->next_fd = -1;
 	memset(loaded->limit_fd, -1, sizeof(loaded->limit_fd));
 	for (u32 i = 0; i < BALEEN_MAX_RULES; i++)
 		loaded->rule_fd[i] = -1;
@@ -76,6 +76,7 @@ void baleen_loaded_close(struct baleen_loaded *loaded)
 	for (u32 i = 0; i < BALEEN_N_LIMIT_MAPS; i++)
 		baleen_close_fd(&loaded->limit_fd[i]);
 	baleen_close_fd(&loaded->prefilter_fd);
+	baleen_close_fd(&loaded->next_fd);
 	for (u32 i = 0; i < BALEEN_MAX_RULES; i++)
 		baleen_close_fd(&loaded->rule_fd[i]);
 }
@@ -270,6 +271,10 @@ static int use_maps(struct bpf_object *object, u32 n_rules, const struct baleen_
 	if (!err)
 		err = baleen_object_use_map(object, "baleen_sampler",
 					    samples ? loaded->sampler_fd : -1, samples);
+	if (!err && !config->is_egress)
+		err = baleen_object_use_map(object, "baleen_next",
+					    config->hands_on ? loaded->next_fd : -1,
+					    config->hands_on);
 	return err ? err : use_limit_maps(object, config, loaded);
 }
 
@@ -284,6 +289,8 @@ static void drop_new(const struct baleen_loaded *before, struct baleen_loaded *l
 		baleen_close_fd(&loaded->events_fd);
 	if (before->sampler_fd < 0)
 		baleen_close_fd(&loaded->sampler_fd);
+	if (before->next_fd < 0)
+		baleen_close_fd(&loaded->next_fd);
 	for (u32 i = 0; i < BALEEN_N_LIMIT_MAPS; i++)
 		if (before->limit_fd[i] < 0)
 			baleen_close_fd(&loaded->limit_fd[i]);
@@ -311,6 +318,8 @@ static int keep(const struct bpf_object *object, const struct bpf_program *progr
 		err = baleen_object_keep_map(object, "baleen_events", &loaded->events_fd);
 	if (!err)
 		err = baleen_object_keep_map(object, "baleen_sampler", &loaded->sampler_fd);
+	if (!err)
+		err = baleen_object_keep_map(object, "baleen_next", &loaded->next_fd);
 	for (u32 i = 0; i < BALEEN_N_LIMIT_MAPS && !err; i++)
 		err = baleen_object_keep_map(object, limit_maps[i], &loaded->limit_fd[i]);
 	if (err)
@@ -487,6 +496,8 @@ int baleen_loaded_pin(const struct baleen_loaded *loaded, const char *path,
 		err = baleen_pins_add(directory, baleen_limit_pins[i], loaded->limit_fd[i], error);
 	if (!err)
 		err = baleen_pins_add(directory, "prefilter", loaded->prefilter_fd, error);
+	if (!err)
+		err = baleen_pins_add(directory, "next", loaded->next_fd, error);
 	for (u32 i = 0; i < BALEEN_MAX_RULES && !err && loaded->rule_fd[i] >= 0; i++) {
 		snprintf(name, sizeof(name), "rule%u", i);
 		err = baleen_pins_add(directory, name, loaded->rule_fd[i], error);

@@ -41,6 +41,7 @@ extern const char *const baleen_limit_pins[BALEEN_N_LIMIT_MAPS];
  * @sampler_fd: when the next event may be; -1 when it samples nothing
  * @limit_fd: of its limits; -1 when no rule has one
  * @prefilter_fd: what is asked before them; -1 when it has no prefilter
+ * @next_fd: the program that has what it lets pass; -1 when it hands nothing on
  * @rule_fd: the filters of its rules; -1 from n_rules on
  * @program_id: the kernel's number of the program
  * @component: what libxdp wants of a program for a chain; NULL of another
@@ -54,6 +55,7 @@ struct baleen_loaded {
 	int sampler_fd;
 	int limit_fd[BALEEN_N_LIMIT_MAPS];
 	int prefilter_fd;
+	int next_fd;
 	int rule_fd[BALEEN_MAX_RULES];
 	u32 program_id;
 	struct xdp_program *component;
@@ -156,7 +158,7 @@ int baleen_load_check_rules(const struct baleen_config *config, struct baleen_er
  *          Its attach_type decides what kind of program it becomes; limits that are
  *          BALEEN_LIMITS_PEEK stay so
  * @loaded: in: rule_fd, prefilter_fd where the constants have a prefilter, and stats_fd,
- *          events_fd, sampler_fd and limit_fd or -1 for new ones; out: the rest
+ *          events_fd, sampler_fd, limit_fd and next_fd or -1 for new ones; out: the rest
  * @error: filled in on failure
  *
  * On failure the descriptors passed in stay open and nothing else does.

@@ -68,6 +68,8 @@ static int carry_over(const struct baleen_xdp *xdp, const struct baleen_ruleset 
 
 	if (!err)
 		err = baleen_copy_fd(xdp->events_fd, &loaded->events_fd);
+	if (!err)
+		err = baleen_copy_fd(xdp->next_fd, &loaded->next_fd);
 	if (!err && ruleset->sample_interval_ns == xdp->config.sample_interval_ns)
 		err = baleen_copy_fd(xdp->sampler_fd, &loaded->sampler_fd);
 	for (u32 i = 0; i < ruleset->n_rules && !err; i++)
@@ -128,6 +130,7 @@ static void become(struct baleen_xdp *xdp, const struct baleen_config *config,
 	swap_fd(&xdp->events_fd, &loaded->events_fd);
 	swap_fd(&xdp->sampler_fd, &loaded->sampler_fd);
 	swap_fd(&xdp->prefilter_fd, &loaded->prefilter_fd);
+	swap_fd(&xdp->next_fd, &loaded->next_fd);
 	for (u32 i = 0; i < BALEEN_N_LIMIT_MAPS; i++)
 		swap_fd(&xdp->limit_fd[i], &loaded->limit_fd[i]);
 	for (u32 i = 0; i < BALEEN_MAX_RULES; i++)
@@ -189,5 +192,25 @@ int baleen_xdp_update(struct baleen_xdp *xdp, const struct baleen_ruleset *rules
 		baleen_announce();
 	baleen_pins_clean(&xdp->pins, xdp->program_id);
 	baleen_loaded_close(&loaded);
+	return err;
+}
+
+int baleen_xdp_hand_on(struct baleen_xdp *xdp, struct baleen_error *error)
+{
+	struct baleen_ruleset ruleset;
+	int err;
+
+	if (xdp->config.hands_on)
+		return 0;
+	if (xdp->config.attach_type == BALEEN_ATTACH_TYPE_CHAIN)
+		return baleen_fail(error, EOPNOTSUPP,
+				   "%s: its filter is in a chain, where only the chain says what "
+				   "comes next: attach it without",
+				   xdp->device);
+	baleen_ruleset_from_config(&xdp->config, &ruleset);
+	xdp->config.hands_on = 1;
+	err = baleen_xdp_update(xdp, &ruleset, error);
+	if (err)
+		xdp->config.hands_on = 0;
 	return err;
 }

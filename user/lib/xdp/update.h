@@ -27,4 +27,15 @@
 int baleen_xdp_update(struct baleen_xdp *xdp, const struct baleen_ruleset *ruleset,
 		      struct baleen_error *error);
 
+/**
+ * baleen_xdp_hand_on() - let what passes go on to another program
+ * @xdp: opened for writing; afterwards its next_fd is the map whose slot 0 that program has
+ * @error: filled in on failure
+ *
+ * Later rulesets of the device keep the map, and who is in it.
+ *
+ * Return: 0; -EOPNOTSUPP of a chain; as baleen_xdp_update().
+ */
+int baleen_xdp_hand_on(struct baleen_xdp *xdp, struct baleen_error *error);
+
 #endif /* BALEEN_UPDATE_H */

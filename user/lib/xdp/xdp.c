@@ -37,6 +37,7 @@ static void close_all(void *data)
 	baleen_close_fd(&xdp->events_fd);
 	baleen_close_fd(&xdp->sampler_fd);
 	baleen_close_fd(&xdp->prefilter_fd);
+	baleen_close_fd(&xdp->next_fd);
 	for (u32 i = 0; i < BALEEN_N_LIMIT_MAPS; i++)
 		baleen_close_fd(&xdp->limit_fd[i]);
 	for (u32 i = 0; i < BALEEN_MAX_RULES; i++)
@@ -105,6 +106,10 @@ static int open_program(struct baleen_xdp *xdp, u32 program_id)
 		xdp->prefilter_fd = baleen_pins_open(&xdp->pins, program_id, "prefilter");
 		err = xdp->prefilter_fd < 0 ? xdp->prefilter_fd : 0;
 	}
+	if (!err && xdp->config.hands_on) {
+		xdp->next_fd = baleen_pins_open(&xdp->pins, program_id, "next");
+		err = xdp->next_fd < 0 ? xdp->next_fd : 0;
+	}
 	if (err)
 		return err;
 	for (u32 i = 0; i < xdp->config.n_rules; i++) {
@@ -141,7 +146,7 @@ int baleen_xdp_open_pins(struct baleen_xdp *xdp, const struct baleen_pins *pins,
 	memset(xdp, 0, sizeof(*xdp));
 	xdp->pins = *pins;
 	baleen_attachment_init(&xdp->attachment);
-	xdp->stats_fd = xdp->events_fd = xdp->sampler_fd = xdp->prefilter_fd = -1;
+	xdp->stats_fd = xdp->events_fd = xdp->sampler_fd = xdp->prefilter_fd = xdp->next_fd = -1;
 	memset(xdp->limit_fd, -1, sizeof(xdp->limit_fd));
 	memset(xdp->rule_fd, -1, sizeof(xdp->rule_fd));
 	return baleen_instance_open(&baleen_xdp_instances, pins, &xdp->attachment, xdp, error);

@@ -32,6 +32,7 @@
  * @sampler_fd: when the next event may be; negative as @events_fd
  * @limit_fd: of the limits of its rules; negative when it has none
  * @prefilter_fd: what is asked before them; negative when there is no prefilter
+ * @next_fd: the program that has what it lets pass; negative when it hands nothing on
  * @rule_fd: the filters of the rules; -1 from n_rules on
  * @config: constants of the program: rules, names, geometry
  * @live: the filter that baleen_xdp_live_rule() mapped last
@@ -49,6 +50,7 @@ struct baleen_xdp {
 	int sampler_fd;
 	int limit_fd[BALEEN_N_LIMIT_MAPS];
 	int prefilter_fd;
+	int next_fd;
 	int rule_fd[BALEEN_MAX_RULES];
 	struct baleen_config config;
 	struct baleen_filter live;

@@ -1,23 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Siblings, askers and where the feed comes in, as they are typed. */
+/* Siblings, askers and where the feed comes in, as they are typed and configured. */
+#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/icp/icp_words.h"
+#include "icp/icp_words.h"
 #include "key/key_text.h"
+#include "util/duration.h"
+#include "xdp/ruleset.h"
 
 #define IP4_MAPPED 0xffff00000000ull
 
 /* --- as text --------------------------------------------------------------- */
 
-const char *icp_mode_text(u32 mode)
+const char *baleen_icp_mode_text(u32 mode)
 {
 	static const char *const text[BALEEN_ICP_N_MODES] = { "answer", "confirm", "observe" };
 
 	return text[mode];
 }
 
-const char *icp_address_text(u64 hi, u64 lo, char *text)
+const char *baleen_icp_address_text(u64 hi, u64 lo, char *text)
 {
 	struct baleen_key key = { .domain = BALEEN_IP6, .hi = hi, .lo = lo };
 
@@ -128,7 +132,7 @@ static const char *parse_feeder(struct baleen_icp_config *config, u32 sibling, c
 static const char *parse_sibling_mode(struct baleen_icp_sibling *sibling, const char *text)
 {
 	for (u32 mode = 0; mode < BALEEN_ICP_N_MODES; mode++) {
-		if (!strcmp(text, icp_mode_text(mode))) {
+		if (!strcmp(text, baleen_icp_mode_text(mode))) {
 			sibling->mode = mode;
 			return NULL;
 		}
@@ -136,7 +140,7 @@ static const char *parse_sibling_mode(struct baleen_icp_sibling *sibling, const 
 	return "not answer, confirm or observe";
 }
 
-static const char *parse_image(struct icp_words *words, u32 n, const char *text)
+static const char *parse_image(struct baleen_icp_words *words, u32 n, const char *text)
 {
 	if (!*text)
 		return "no image";
@@ -146,17 +150,34 @@ static const char *parse_image(struct icp_words *words, u32 n, const char *text)
 	return words->image[n] ? NULL : "no memory";
 }
 
-static const char *parse_part(struct icp_words *words, u32 n, const char *part)
+/* A cache that is asked by IPv4 and by IPv6 is one cache. */
+static const char *parse_other(struct baleen_icp_sibling *sibling, const char *text)
+{
+	bool is_ip4, first_is_ip4 =
+			     !sibling->address_hi && sibling->address_lo >> 32 == IP4_MAPPED >> 32;
+	const char *reason;
+
+	if (sibling->other_lo)
+		return "a third address";
+	reason = read_address(text, &sibling->other_hi, &sibling->other_lo, &is_ip4);
+	if (!reason && is_ip4 == first_is_ip4)
+		return "an address of the same family: a cache has one of each";
+	return reason;
+}
+
+static const char *parse_part(struct baleen_icp_words *words, u32 n, const char *part)
 {
 	struct baleen_icp_config *config = &words->config;
 
 	if (!strncmp(part, "mode=", 5))
 		return parse_sibling_mode(&config->sibling[n], part + 5);
+	if (!strncmp(part, "address=", 8))
+		return parse_other(&config->sibling[n], part + 8);
 	if (!strncmp(part, "image=", 6))
 		return parse_image(words, n, part + 6);
 	if (!strncmp(part, "feeder=", 7))
 		return parse_feeder(config, n, part + 7);
-	return "neither mode=, image= nor feeder=";
+	return "neither mode=, address=, image= nor feeder=";
 }
 
 static const char *parse_name(struct baleen_icp_sibling *sibling, char *word, const char **at)
@@ -184,14 +205,11 @@ static const char *check_twice(const struct baleen_icp_config *config, u32 n, co
 			*at = sibling->name;
 			return "the name of a sibling before";
 		}
-		if (config->sibling[i].address_hi == sibling->address_hi &&
-		    config->sibling[i].address_lo == sibling->address_lo)
-			return "the address of a sibling before";
 	}
 	return NULL;
 }
 
-static const char *parse_words(struct icp_words *words, char *text, const char **at)
+static const char *parse_words(struct baleen_icp_words *words, char *text, const char **at)
 {
 	struct baleen_icp_config *config = &words->config;
 	u32 n = config->n_siblings;
@@ -206,32 +224,50 @@ static const char *parse_words(struct icp_words *words, char *text, const char *
 		*at = strsep(&rest, ",");
 		reason = parse_part(words, n, *at);
 	}
+	for (u32 i = 0; i < n && !reason; i++)
+		if (baleen_icp_siblings_meet(&config->sibling[i], &config->sibling[n]))
+			reason = "the address of a sibling before";
 	return reason;
 }
 
-int icp_words_sibling(const struct option_use *use)
+int baleen_icp_words_sibling(struct baleen_icp_words *words, const char *text,
+			     struct baleen_error *error)
 {
-	struct icp_words *words = use->to;
 	struct baleen_icp_config *config = &words->config;
 	const char *reason, *at = "";
-	char *text;
+	char *copy;
 	int err = 0;
 
 	if (config->n_siblings == BALEEN_ICP_MAX_SIBLINGS)
-		return complain_usage(use->command, "--sibling %s: there are %d already",
-				      use->argument, BALEEN_ICP_MAX_SIBLINGS);
-	text = strdup(use->argument);
-	reason = text ? parse_words(words, text, &at) : "no memory";
+		return baleen_fail(error, EINVAL, "there are %d already", BALEEN_ICP_MAX_SIBLINGS);
+	copy = strdup(text);
+	if (!copy)
+		return baleen_no_memory(error);
+	reason = parse_words(words, copy, &at);
 	if (reason)
-		err = complain_usage(use->command, "--sibling %s: '%s': %s", use->argument, at,
-				     reason);
+		err = baleen_fail(error, EINVAL, "'%s': %s", at, reason);
 	else
 		config->n_siblings++;
-	free(text);
+	free(copy);
 	return err;
 }
 
-void icp_words_free(struct icp_words *words)
+int baleen_icp_words_find(const struct baleen_icp_words *words, const char *name)
+{
+	for (u32 i = 0; i < words->config.n_siblings; i++)
+		if (!strcmp(words->config.sibling[i].name, name))
+			return i;
+	return -ENOENT;
+}
+
+void baleen_icp_words_init(struct baleen_icp_words *words)
+{
+	*words = (struct baleen_icp_words){ .stale_ms = BALEEN_ICP_STALE_MS,
+					    .confirm_ms = BALEEN_ICP_CONFIRM_MS,
+					    .config.port = BALEEN_ICP_PORT };
+}
+
+void baleen_icp_words_free(struct baleen_icp_words *words)
 {
 	for (u32 i = 0; i < BALEEN_ICP_MAX_SIBLINGS; i++)
 		free(words->image[i]);
@@ -239,91 +275,118 @@ void icp_words_free(struct icp_words *words)
 
 /* --- askers ---------------------------------------------------------------- */
 
-int icp_words_asker(const struct option_use *use)
+int baleen_icp_words_asker(struct baleen_icp_words *words, const char *text,
+			   struct baleen_error *error)
 {
-	struct icp_words *words = use->to;
-	char *text = strdup(use->argument), *rest = text, *word;
-	const char *reason = text ? NULL : "no memory";
+	char *copy = strdup(text), *rest = copy, *word;
 	int err = 0;
 
-	while (!reason && (word = strsep(&rest, ","))) {
-		struct baleen_icp_grant *asker = &words->asker[words->n_askers];
+	if (!copy)
+		return baleen_no_memory(error);
+	while (!err && (word = strsep(&rest, ","))) {
+		const char *reason = "there are 256 prefixes already";
 
-		if (words->n_askers == MAX_ASKERS) {
-			reason = "there are 256 prefixes already";
-			break;
-		}
-		reason = read_prefix(word, &asker->prefix);
+		if (words->n_askers < BALEEN_ICP_MAX_ASKERS)
+			reason = read_prefix(word, &words->asker[words->n_askers].prefix);
 		if (reason)
-			err = complain_usage(use->command, "--asker '%s': %s", word, reason);
-		words->n_askers++;
+			err = baleen_fail(error, EINVAL, "'%s': %s", word, reason);
+		else
+			words->n_askers++;
 	}
-	if (reason && !err)
-		err = complain_usage(use->command, "--asker %s: %s", use->argument, reason);
-	free(text);
+	free(copy);
 	return err;
 }
 
-/* --- ports ----------------------------------------------------------------- */
+/* --- ports and times ------------------------------------------------------- */
 
-static int parse_port(const struct option_use *use, const char *text, u16 *port)
+static int parse_port(const char *text, u16 *port, struct baleen_error *error)
 {
 	size_t digits = strspn(text, "0123456789");
 	unsigned long value = strtoul(text, NULL, 10);
 
 	if (!digits || digits > 5 || text[digits] || !value || value > 0xffff)
-		return complain_usage(use->command, "--%s '%s': not a port, 1 to 65535",
-				      use->spec->name, text);
+		return baleen_fail(error, EINVAL, "not a port, 1 to 65535");
 	*port = value;
 	return 0;
 }
 
-int icp_words_port(const struct option_use *use)
+int baleen_icp_words_port(struct baleen_icp_words *words, const char *text,
+			  struct baleen_error *error)
 {
-	struct icp_words *words = use->to;
-
-	return parse_port(use, use->argument, &words->config.port);
+	return parse_port(text, &words->config.port, error);
 }
 
-int icp_words_feed(const struct option_use *use)
+int baleen_icp_words_feed(struct baleen_icp_words *words, const char *text,
+			  struct baleen_error *error)
 {
-	struct icp_words *words = use->to;
-	const char *colon = strrchr(use->argument, ':');
-	size_t length = colon ? colon - use->argument : 0;
+	const char *colon = strrchr(text, ':');
+	size_t length = colon ? colon - text : 0;
 
 	words->feed_device[0] = '\0';
 	if (colon && (!length || length >= sizeof(words->feed_device)))
-		return option_refuse(use, "not [DEV:]PORT");
-	memcpy(words->feed_device, use->argument, length);
+		return baleen_fail(error, EINVAL, "not [DEV:]PORT");
+	memcpy(words->feed_device, text, length);
 	words->feed_device[length] = '\0';
-	return parse_port(use, colon ? colon + 1 : use->argument, &words->config.feed_port);
+	return parse_port(colon ? colon + 1 : text, &words->config.feed_port, error);
+}
+
+int baleen_icp_words_span(u64 *ms, const char *text, struct baleen_error *error)
+{
+	*ms = 0;
+	if (!strcmp(text, "never") || !strcmp(text, "0") || !baleen_duration_parse(text, ms))
+		return 0;
+	return baleen_fail(error, EINVAL, "not a span of time such as 30s, or never");
 }
 
 /* --- all of it ------------------------------------------------------------- */
 
-int icp_words_check(const struct command *command, struct icp_words *words)
+static int check_known(const struct baleen_icp_words *words, struct baleen_error *error)
+{
+	const struct baleen_icp_config *config = &words->config;
+
+	for (u32 i = 0; i < config->n_siblings; i++)
+		if (!words->image[i] && !config->sibling[i].feeders)
+			return baleen_fail(error, EINVAL,
+					   "sibling '%s' has neither image= nor feeder=: what it "
+					   "holds is not known",
+					   config->sibling[i].name);
+	return 0;
+}
+
+int baleen_icp_words_check(struct baleen_icp_words *words, const char *prefix,
+			   struct baleen_error *error)
 {
 	struct baleen_icp_config *config = &words->config;
 
 	if (!config->n_siblings)
-		return complain_usage(command, "no --sibling given: nobody to answer for");
+		return baleen_fail(error, EINVAL, "no %ssibling given: nobody to answer for",
+				   prefix);
 	if (!words->n_askers)
-		return complain_usage(command, "no --asker given: nobody would be answered");
-	for (u32 i = 0; i < config->n_siblings; i++)
-		if (!words->image[i] && !config->sibling[i].feeders)
-			return complain_usage(
-				command,
-				"sibling '%s' has neither image= nor feeder=: what it "
-				"holds is not known",
-				config->sibling[i].name);
+		return baleen_fail(error, EINVAL, "no %sasker given: nobody would be answered",
+				   prefix);
+	if (check_known(words, error))
+		return -EINVAL;
 	if (config->n_feeders && !config->feed_port)
-		return complain_usage(command,
-				      "a sibling has a feeder: --feed says where it is heard");
+		return baleen_fail(error, EINVAL,
+				   "a sibling has a feeder: %sfeed says where it is heard", prefix);
 	if (!config->n_feeders && config->feed_port)
-		return complain_usage(command, "--feed: no sibling has a feeder=");
+		return baleen_fail(error, EINVAL, "%sfeed: no sibling has a feeder=", prefix);
 	if (config->feed_port == config->port)
-		return complain_usage(command, "--feed and --port are both %u", config->port);
+		return baleen_fail(error, EINVAL, "%sfeed and %sport are both %u", prefix, prefix,
+				   config->port);
 	for (u32 i = 0; i < words->n_askers; i++)
 		words->asker[i].siblings = (1u << config->n_siblings) - 1;
 	return 0;
+}
+
+void baleen_icp_words_plan(const struct baleen_icp_words *words, const char *device,
+			   struct baleen_icp_plan *plan)
+{
+	plan->config = words->config;
+	plan->config.stale_ns = words->stale_ms * 1000000;
+	plan->config.confirm_ns = words->confirm_ms * 1000000;
+	plan->device = device;
+	plan->feed_device = words->feed_device[0] ? words->feed_device : NULL;
+	plan->asker = words->asker;
+	plan->n_askers = words->n_askers;
 }
