@@ -110,7 +110,7 @@ ASAN_OBJ := $(LIB_SRC:%.c=build/asan/%.o) $(API_SRC:%.c=build/asan/%.o) \
 	$(patsubst %.c,build/asan/%.o,$(filter-out %/main.c,$(FETCH_SRC)))
 # What the fuzz targets link; each of clang's objects takes a second of a processor.
 FUZZ_LIB := $(wildcard $(patsubst %,user/lib/%.c,util/* key/* list/* net/* filter/* deploy/conf* report/metrics report/metrics_families report/metrics_rows \
-	fleet/fleet_entry fleet/fleet_batch fleet/fleet_conf fleet/fleet_keys fleet/fleet_policy icp/digest icp/squid_objects icp/squid_set icp/store_log icp/swap_state set/* state/book state/book_shared state/database_file state/draft_copies state/entries* state/entry_bytes state/entry_import state/entry_json state/entry_key state/entry_line state/entry_row state/feed_guard state/feeds state/journal state/rule_bans state/rule_scopes state/scope \
+	fleet/fleet_entry fleet/fleet_batch fleet/fleet_conf fleet/fleet_keys fleet/fleet_policy icp/digest icp/icp_words icp/squid_objects icp/squid_source icp/squid_set icp/store_log icp/swap_state set/* state/book state/book_shared state/database_file state/draft_copies state/entries* state/entry_bytes state/entry_import state/entry_json state/entry_key state/entry_line state/entry_row state/feed_guard state/feeds state/journal state/rule_bans state/rule_scopes state/scope \
 	state/rule_store state/rule_store_commit state/rule_store_path state/rule_store_rules state/rule_store_texts \
 	state/set_feed state/sql* state/unkept xdp/limit_words xdp/pins xdp/qualifiers xdp/ruleset))
 FUZZ_OBJ := $(FUZZ_LIB:%.c=build/fuzzed/%.o)

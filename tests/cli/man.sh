@@ -109,7 +109,11 @@ fi
 statements=$(sed -n 's/^\t{ "\([a-z-]*\)", \(OF\|BEGINS\)_.*/\1/p' user/lib/deploy/conf_*.c
 	sed -n '/ feed_words\[\]/,/;/p' user/lib/deploy/conf_*.c | grep -o '"[a-z-]*"' | tr -d '"')
 is "baleen.conf.5 has the statements that are read" \
-	"$(sed -n 's/^\.It Cm \([a-z-]*\).*/\1/p' "$MAN/baleen.conf.5" | sort)" "$(sort <<<"$statements")"
+	"$(sed -n '/^\.It Cm icp [a-z]/d; s/^\.It Cm \([a-z-]*\).*/\1/p' "$MAN/baleen.conf.5" | sort)" \
+	"$(sort <<<"$statements")"
+is "and each of those about caches" \
+	"$(sed -n 's/^\.It Cm icp \([a-z][a-z]*\).*/\1/p' "$MAN/baleen.conf.5" | sort)" \
+	"$(sed -n 's/^\t{ "\([a-z]*\)", .*, put_[a-z]* },$/\1/p' user/lib/deploy/conf_icp.c | sort)"
 
 # --- the page of the library ---
 

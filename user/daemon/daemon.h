@@ -13,6 +13,7 @@
  *      drops      sampled drops to the journal
  *      limits     sources that went over a limit to bans
  *      fleet      baleen-fleetd, which speaks with other hosts
+ *      caches     answers for caches, and what these hold: 'baleen icp resync'
  *      http       metrics over HTTP and as a file
  *
  * and, instead of all this, the server of 'baleen icp serve': serve_digest.
@@ -102,6 +103,8 @@ struct daemon_logged {
  * @fleet_process: it, while it runs
  * @fleet_begun_us: when it was started
  * @fleet_pause_us: how long it rested when it ended the last time
+ * @caches_timer: timer of the next look at caches
+ * @caches: siblings that have a source, a list
  * @changes: fires when a state or a filter is another one
  * @clock: fires when the time of day is set
  * @lock: tells that it runs
@@ -134,6 +137,8 @@ struct daemon {
 	sd_event_source *fleet_process;
 	u64 fleet_begun_us;
 	u64 fleet_pause_us;
+	sd_event_source *caches_timer;
+	struct cache *caches;
 	sd_event_source *changes;
 	int clock;
 	int lock;
@@ -148,6 +153,7 @@ int links_start(struct daemon *daemon);
 int drops_start(struct daemon *daemon);
 int limits_start(struct daemon *daemon);
 int fleet_start(struct daemon *daemon);
+int caches_start(struct daemon *daemon);
 int http_start(struct daemon *daemon);
 
 /* Look at all states and filters soon: one of them has changed. */
@@ -158,6 +164,7 @@ void routes_now(struct daemon *daemon);
 void drops_now(struct daemon *daemon);
 void limits_now(struct daemon *daemon);
 void fleet_now(struct daemon *daemon);
+void caches_now(struct daemon *daemon);
 
 /* Called with the device of a command that has ended; is_good: with 0 or 3. */
 typedef void (*child_handler_t)(struct daemon *daemon, const char *device, bool is_good);
@@ -174,6 +181,7 @@ void links_stop(struct daemon *daemon);
 void drops_stop(struct daemon *daemon);
 void limits_stop(struct daemon *daemon);
 void fleet_stop(struct daemon *daemon);
+void caches_stop(struct daemon *daemon);
 void http_stop(struct daemon *daemon);
 
 /* Writes one line to the journal, or to stderr at a terminal; priorities are those of

@@ -27,12 +27,10 @@ extern char **environ;
 
 static int start_program(pid_t *pid)
 {
-	char path[PATH_MAX], *arguments[] = { "baleen-fleetd", NULL }, parent[16];
+	char path[PATH_MAX], *arguments[] = { "baleen-fleetd", NULL };
 	const struct baleen_spawn spawn = { .path = path, .argv = arguments, .envp = environ };
 
 	baleen_helper_find("baleen-fleetd", path);
-	snprintf(parent, sizeof(parent), "%d", getpid());
-	setenv(BALEEN_FLEETD_PARENT, parent, 1);
 	return baleen_spawn(&spawn, pid);
 }
 

@@ -15,6 +15,7 @@
 #include "daemon.h"
 #include "net/daemon_lock.h"
 #include "util/announce.h"
+#include "util/command.h"
 #include "util/fd.h"
 
 /* --- timers ---------------------------------------------------------------- */
@@ -60,6 +61,7 @@ static void look_again(struct daemon *daemon)
 	drops_now(daemon);
 	limits_now(daemon);
 	fleet_now(daemon);
+	caches_now(daemon);
 }
 
 static int watch_changes(struct daemon *daemon);
@@ -157,6 +159,7 @@ static int start(struct daemon *daemon)
 {
 	int err = add_signals(daemon);
 
+	baleen_tie_children();
 	if (!err)
 		err = watch_changes(daemon);
 	if (!err)
@@ -177,6 +180,8 @@ static int start(struct daemon *daemon)
 		err = limits_start(daemon);
 	if (!err)
 		err = fleet_start(daemon);
+	if (!err)
+		err = caches_start(daemon);
 	if (!err)
 		err = http_start(daemon);
 	return err;
@@ -201,6 +206,7 @@ int daemon_loop(struct daemon *daemon)
 	drops_stop(daemon);
 	limits_stop(daemon);
 	fleet_stop(daemon);
+	caches_stop(daemon);
 	links_stop(daemon);
 	baleen_close_fd(&daemon->clock);
 	baleen_close_fd(&daemon->lock);

@@ -8,6 +8,7 @@
 
 #include "daemon.h"
 #include "util/foreign.h"
+#include "util/text_hash.h"
 
 static bool has_journal(void)
 {
@@ -18,20 +19,13 @@ static bool has_journal(void)
 	return answer;
 }
 
-static u64 hash(const char *text, u64 from)
-{
-	/* FNV-1a, http://www.isthe.com/chongo/tech/comp/fnv/ */
-	while (*text)
-		from = (from ^ (u8)*text++) * 0x100000001b3;
-	return from;
-}
-
 /* Remembers an error; false when the same one was logged a short time ago. A task that is
  * tried again and again fails with the same message.
  */
 static bool log_once(struct daemon *daemon, const char *device, const char *text)
 {
-	u64 hash_of_text = hash(text, hash(device ? device : "", 0xcbf29ce484222325));
+	u64 hash_of_text = baleen_text_hash(text, baleen_text_hash(device ? device : "",
+								   BALEEN_TEXT_HASH_START));
 	u64 now = now_us(daemon);
 	struct daemon_logged *oldest = daemon->logged;
 

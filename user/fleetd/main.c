@@ -21,6 +21,7 @@
 #include "fleetd/order.h"
 #include "util/announce.h"
 #include "util/clock.h"
+#include "util/command.h"
 #include "util/fd.h"
 #include "util/output.h"
 #include "util/rlimit.h"
@@ -174,14 +175,6 @@ static void handle(int signal_number, void (*handler)(int))
 	sigaction(signal_number, &action, NULL);
 }
 
-/* Nobody hears of a baleend that was killed before prctl() asked for it. */
-static bool is_orphan(void)
-{
-	const char *parent = getenv(BALEEN_FLEETD_PARENT);
-
-	return parent && strtol(parent, NULL, 10) != getppid();
-}
-
 /* Another one, of a baleend that was killed, may be about to end. */
 static int hold_lock(void)
 {
@@ -236,7 +229,7 @@ int main(int argc, char **argv)
 	handle(SIGTERM, on_end);
 	handle(SIGINT, on_end);
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
-	if (is_orphan())
+	if (baleen_end_with_parent())
 		return EXIT_FAILURE;
 	if (baleen_fleet_conf_read(&fleet.conf, &error)) {
 		say(&fleet, LOG_ERR, "%s", error.text);

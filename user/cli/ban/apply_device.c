@@ -10,6 +10,7 @@
 #include "deploy/conf_apply.h"
 #include "deploy/conf_edits.h"
 #include "deploy/confirm.h"
+#include "deploy/icp_follow.h"
 #include "state/rule_store_mend.h"
 #include "util/duration.h"
 #include "util/shell.h"
@@ -164,6 +165,24 @@ static int check_window(const struct device *device)
 			baleen_shell_word(device->name).text);
 }
 
+/* The filter is in force by now. A cache that cannot be read yet is asked itself until then. */
+static int follow_icp(const struct device *device)
+{
+	struct baleen_icp_followed followed;
+	struct baleen_error error;
+
+	if (baleen_icp_follow(device->name, &followed, &error))
+		return complain("%s: caches are not answered for: %s", device->name, error.text);
+	if (followed.did_attach && followed.report.is_veth)
+		complain("warning: %s: " BALEEN_ICP_LOST_ON_VETH ": 'mode generic' does without",
+			 device->name);
+	if (followed.did_attach && baleen_icp_seed(device->name, &error))
+		complain("warning: its queries go to the cache until baleend has read what it "
+			 "holds: %s",
+			 error.text);
+	return 0;
+}
+
 static int change(struct device *device)
 {
 	struct waiter waiter = { 0 };
@@ -182,7 +201,11 @@ static int change(struct device *device)
 			 device->work.attempts.failed[i].reason);
 	if (err < 0)
 		complain("%s", error.text);
-	return err ? EXIT_FAILED : report(device);
+	if (err)
+		return EXIT_FAILED;
+	/* Changed is changed, also without answers for caches. */
+	err = follow_icp(device);
+	return report(device) == EXIT_FAILED || err ? EXIT_FAILED : EXIT_CHANGED;
 }
 
 static int compare(struct device *device)

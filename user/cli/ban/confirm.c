@@ -14,6 +14,7 @@
 #include "cli/common/options.h"
 #include "cli/open/devices.h"
 #include "deploy/confirm.h"
+#include "deploy/icp_follow.h"
 #include "util/fd.h"
 #include "xdp/pins.h"
 
@@ -144,6 +145,8 @@ static int take_back_in_time(const char *device)
 		else
 			is_asked_back = false;
 		did = baleen_confirm_check(device, BALEEN_LOCK_TIMEOUT_MS, &deadline_ms, &error);
+		if (did > 0)
+			baleen_icp_seed(device, NULL);
 		if (did > 0 || (!did && !deadline_ms))
 			return did;
 		now_ms = baleen_now_ms();

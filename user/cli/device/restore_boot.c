@@ -7,6 +7,7 @@
 #include "cli/open/session.h"
 #include "deploy/confirm.h"
 #include "deploy/deploy.h"
+#include "deploy/icp_follow.h"
 #include "net/device.h"
 #include "net/link_wait.h"
 #include "state/rule_store_each.h"
@@ -130,6 +131,19 @@ static void report(const char *device, const struct baleen_deploy *deploy, bool 
 								    "");
 }
 
+/* Its Squids may come later, so sources are baleend's. */
+static void restore_icp(struct boot *boot, u32 index)
+{
+	struct baleen_icp_followed followed;
+	struct baleen_error error;
+
+	if (baleen_icp_follow(boot->device[index], &followed, &error))
+		boot->result = complain("%s: caches are not answered for: %s", boot->device[index],
+					error.text);
+	else if (followed.did_attach)
+		say("%s: answers for caches\n", boot->device[index]);
+}
+
 static void restore_device(struct boot *boot, u32 index)
 {
 	const char *device = boot->device[index];
@@ -153,6 +167,8 @@ static void restore_device(struct boot *boot, u32 index)
 		boot->result = complain("%s: its single entries are not in force: %s", device,
 					deploy.book_error.text);
 	baleen_deploy_close(&deploy);
+	if (!err)
+		restore_icp(boot, index);
 	boot->is_done[index] = true;
 }
 

@@ -290,9 +290,8 @@ static void warn_sibling(const struct attach *attach, const struct baleen_icp_si
 static void warn(const struct attach *attach, const struct baleen_icp_report *report)
 {
 	if (report->is_veth && report->is_behind)
-		complain("warning: %s: its filter is native, and answers of a native program are "
-			 "lost on a veth unless its other end has an XDP program: attach the "
-			 "filter with --mode generic",
+		complain("warning: %s: " BALEEN_ICP_LOST_ON_VETH
+			 ": attach the filter with --mode generic",
 			 attach->device);
 	else if (report->is_veth)
 		complain("%s: generic, since answers of a native program are lost on a veth unless "

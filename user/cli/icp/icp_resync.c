@@ -12,6 +12,7 @@
 #include "icp/icp.h"
 #include "icp/icp_resync.h"
 #include "util/clock.h"
+#include "util/command.h"
 #include "util/duration.h"
 #include "util/number.h"
 #include "util/signals.h"
@@ -291,6 +292,8 @@ static int run(int argc, char **argv)
 	if (baleen_device_privileges(&error))
 		return complain("%s", error.text);
 	baleen_signals_hold(NULL);
+	if (baleen_end_with_parent())
+		return EXIT_FAILED;
 	return options.every_ms ? resync_on(&options) : finish_output(resync_once(&options));
 }
 

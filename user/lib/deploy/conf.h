@@ -11,6 +11,7 @@
  *      never /etc/baleen/never.list      or none; this one, if it is there, is the default
  *      never-name mail.example.net       no rule drops an address of it
  *      health /usr/local/bin/well arg    is this host well after a new generation of a set?
+ *      icp sibling a=192.0.2.20          answers for caches: deploy/conf_icp.h
  *      match eth* !eth7                  in default.conf only: the devices it is for
  *
  *      # Rules are evaluated in the order they stand in.

@@ -46,6 +46,20 @@ static void put_words(FILE *out, const char *statement, const char *words)
 	free(copy);
 }
 
+/* A statement a line, with tabs between words. */
+static void put_icp(FILE *out, const char *statements)
+{
+	char *copy = strdup(statements), *rest = copy, *line;
+
+	while (copy && *copy && (line = strsep(&rest, "\n"))) {
+		for (char *at = line; *at; at++)
+			if (*at == '\t')
+				*at = '\n';
+		put_words(out, "icp", line);
+	}
+	free(copy);
+}
+
 static void put_device(FILE *out, const struct baleen_conf *conf)
 {
 	const struct baleen_stored_rules *rules = &conf->rules;
@@ -81,6 +95,7 @@ static void put_device(FILE *out, const struct baleen_conf *conf)
 	if (rules->max_bytes)
 		fprintf(out, "max-memory %llu\n", (unsigned long long)rules->max_bytes);
 	put_words(out, "health", rules->health);
+	put_icp(out, rules->icp);
 }
 
 static void put_where(FILE *out, const char *where)

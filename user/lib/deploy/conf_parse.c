@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "deploy/conf_feed.h"
+#include "deploy/conf_icp.h"
 #include "filter/kind.h"
 #include "key/key_spec.h"
 #include "state/rule_scopes.h"
@@ -328,6 +329,8 @@ static const struct statement {
 	  DEVICE_AT(max_bytes) },
 	{ "health", OF_DEVICE, 2, MANY, false, "the path of a command", baleen_conf_parse_health,
 	  DEVICE_AT(health) },
+	{ "icp", OF_DEVICE, 2, MANY, true, "sibling, asker or another word about caches",
+	  baleen_conf_parse_icp, DEVICE_AT(icp) },
 	{ "match", OF_DEVICE, 2, MANY, true, "names of devices such as eth*", parse_match, 0 },
 	{ "rule", BEGINS_RULE, 3, MANY, true, "a name, then drop, allow or count", parse_rule, 0 },
 	{ "feed", OF_RULE, 2, MANY, true, "a path or a URL", baleen_conf_parse_feed, 0 },
@@ -476,7 +479,7 @@ static int check(struct baleen_conf_parser *parser)
 		return baleen_fail(parser->error, EINVAL, "%s: has no rule", parser->name);
 	for (u32 i = 0; i < parser->conf->rules.n_rules && !err; i++)
 		err = check_rule(parser, i);
-	return err;
+	return err ? err : baleen_conf_check_icp(parser);
 }
 
 static int parse_lines(struct baleen_conf_parser *parser, const char *text, size_t n_bytes)
@@ -508,6 +511,7 @@ int baleen_conf_parse(const char *text, size_t n_bytes, const char *name, struct
 	err = parse_lines(&parser, text, n_bytes);
 	if (!err)
 		err = check(&parser);
+	baleen_conf_icp_free(parser.icp);
 	if (err)
 		baleen_conf_free(&parsed);
 	else

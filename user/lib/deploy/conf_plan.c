@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* From what a device has to what its configuration asks for. */
+/* From what a device has to what its configuration asks for. Above 500 lines: one comparison
+ * after the other, all of which add to one plan.
+ */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "deploy/conf_icp.h"
 #include "deploy/conf_plan.h"
 #include "deploy/deploy_step.h"
 #include "deploy/gate_live.h"
+#include "deploy/icp_follow.h"
 #include "deploy/rule_order.h"
 #include "filter/kind.h"
 #include "key/key_spec.h"
@@ -160,6 +164,40 @@ static int compare_names(struct comparison *work)
 	return err;
 }
 
+static int add_icp_lines(struct comparison *work, const char *from, const char *other,
+			 const char *before)
+{
+	char text[BALEEN_CONF_ICP_LINE];
+	int err = 0;
+
+	for (const char *at = from; *at && !err; at += *at == '\n') {
+		if (!baleen_conf_icp_has(other, at))
+			err = add_change(work, BALEEN_CONF_POLICY, "", "%s %s", before,
+					 baleen_conf_icp_line(at, text));
+		at += strcspn(at, "\n");
+	}
+	return err;
+}
+
+/* Statements about caches that are new, and those that are gone. */
+static int compare_icp(struct comparison *work)
+{
+	const char *new = work->goal->conf->rules.icp, *old = work->old.rules.icp;
+	size_t n = work->plan->n_changes;
+	int err = add_icp_lines(work, old, new, "no icp");
+
+	if (!err)
+		err = add_icp_lines(work, new, old, "icp");
+	if (err || work->plan->n_changes > n)
+		return err;
+	/* In another order siblings have other numbers. */
+	if (strcmp(new, old))
+		return add_change(work, BALEEN_CONF_POLICY, "", "icp: another order");
+	if (work->xdp && !baleen_icp_is_followed(work->xdp->device, new))
+		return add_change(work, BALEEN_CONF_POLICY, "", "icp: not in force");
+	return 0;
+}
+
 /* Without a state everything is new, and not reported one by one. */
 static int compare_policy(struct comparison *work, bool *never_differs)
 {
@@ -184,6 +222,8 @@ static int compare_policy(struct comparison *work, bool *never_differs)
 	if (!err && strcmp(new->health, old->health))
 		err = add_change(work, BALEEN_CONF_POLICY, "", "health %s",
 				 *new->health ? baleen_conf_health_text(new->health).text : "none");
+	if (!err)
+		err = compare_icp(work);
 	if (!err)
 		err = compare_names(work);
 	return err ? err : compare_never(work, never_differs);

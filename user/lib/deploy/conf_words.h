@@ -11,6 +11,8 @@
 #define BALEEN_CONF_MAX_LINE 8192
 #define BALEEN_CONF_MAX_WORDS 64
 
+struct baleen_conf_icp;
+
 /**
  * struct baleen_conf_parser - where the reading has come to
  * @name: name of the file
@@ -19,6 +21,8 @@
  * @rule: the rule that statements are of; NULL before the first
  * @rule_line: where each rule stands
  * @given: statements that were given, by index; those of rules since the last rule
+ * @icp: statements about caches; NULL before the first; freed by baleen_conf_parse()
+ * @icp_line: where the first of them stands
  * @text: the line
  * @buffer: its words
  * @word: them
@@ -32,6 +36,8 @@ struct baleen_conf_parser {
 	struct baleen_stored_rule *rule;
 	u64 rule_line[BALEEN_MAX_RULES];
 	u64 given;
+	struct baleen_conf_icp *icp;
+	u64 icp_line;
 	char text[BALEEN_CONF_MAX_LINE + 1];
 	char buffer[BALEEN_CONF_MAX_LINE + 1];
 	char *word[BALEEN_CONF_MAX_WORDS + 1];

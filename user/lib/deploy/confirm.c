@@ -8,6 +8,7 @@
 
 #include "deploy/confirm.h"
 #include "deploy/deploy.h"
+#include "deploy/icp_follow.h"
 #include "ops/image_file.h"
 #include "state/rule_store_path.h"
 #include "state/sql.h"
@@ -412,6 +413,7 @@ static int roll_back(const char *device, const struct window *window, u64 timeou
 		     struct baleen_error *error)
 {
 	bool ended_with_boot = window->previous == BY_HAND && !is_of_this_boot(device, window);
+	struct baleen_icp_followed followed;
 	int err;
 
 	if (window->previous == NOTHING || ended_with_boot)
@@ -420,6 +422,8 @@ static int roll_back(const char *device, const struct window *window, u64 timeou
 		err = roll_back_to_state(device, window, timeout_ms, error);
 	if (err)
 		return err;
+	/* A failure here is no reason to take back anew: baleend tries again. */
+	baleen_icp_follow(device, &followed, NULL);
 	/* Extended at the last moment: nothing was taken back. */
 	if (!is_still_due(device))
 		return 0;

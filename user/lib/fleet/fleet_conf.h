@@ -27,8 +27,6 @@
 #define BALEEN_FLEET_PART_BYTES 28
 #define BALEEN_FLEET_PATH 256
 #define BALEEN_FLEET_PASSWORD 256
-/* In the environment of baleen-fleetd: the process id of the baleend that starts it. */
-#define BALEEN_FLEETD_PARENT "BALEEN_FLEETD_PARENT"
 
 /**
  * struct baleen_fleet_server - a server

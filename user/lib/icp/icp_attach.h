@@ -44,6 +44,11 @@ struct baleen_icp_plan {
 	enum baleen_mode mode;
 };
 
+/* Behind a native filter of a veth. */
+#define BALEEN_ICP_LOST_ON_VETH                                                   \
+	"its filter is native, and answers of a native program are lost on a veth " \
+	"unless its other end has an XDP program"
+
 /**
  * struct baleen_icp_report - how an attach went
  * @attempts: on the device where queries come in

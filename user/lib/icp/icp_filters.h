@@ -8,22 +8,6 @@
 #include "ops/build.h"
 
 /**
- * baleen_icp_shape() - what holds of a filter of a cache's objects without a word
- * @build: kind, hash and rate as they were asked for; completed
- * @is_kind_given: the kind was asked for
- * @is_hash_given: the hash was asked for
- *
- * A hash or a rate alone mean a counting filter.
- */
-void baleen_icp_shape(struct baleen_build_options *build, bool is_kind_given, bool is_hash_given);
-
-/**
- * baleen_icp_shape_fed() - the same, of one that follows a feed
- * @build: completed by baleen_icp_shape(); gets room, and a geometry that changes in place
- */
-void baleen_icp_shape_fed(struct baleen_build_options *build);
-
-/**
  * baleen_icp_make_empty() - a filter without an object
  * @build: as completed
  * @filter: to be freed by the caller; untouched on failure

@@ -390,3 +390,27 @@ void baleen_icp_words_plan(const struct baleen_icp_words *words, const char *dev
 	plan->asker = words->asker;
 	plan->n_askers = words->n_askers;
 }
+
+/* --- filters --------------------------------------------------------------- */
+
+void baleen_icp_shape(struct baleen_build_options *build, bool is_kind_given, bool is_hash_given)
+{
+	build->key_spec = BALEEN_KEY_SQUID;
+	if ((is_hash_given || build->fpp) && !is_kind_given)
+		build->kind = BALEEN_KIND_COUNTING;
+	if (build->kind != BALEEN_KIND_CUCKOO && build->kind != BALEEN_KIND_QUOTIENT && !build->fpp)
+		build->fpp = BALEEN_ICP_FPP;
+	if (build->kind == BALEEN_KIND_COUNTING && !is_hash_given)
+		build->shape.hash = BALEEN_HASH_SQUID;
+}
+
+/* Room for objects to come, in a kind that changes in place. */
+void baleen_icp_shape_fed(struct baleen_build_options *build)
+{
+	if (!build->capacity)
+		build->capacity = BALEEN_ICP_CAPACITY;
+	if (build->kind == BALEEN_KIND_CUCKOO) {
+		build->shape.slot_bits = 64;
+		build->shape.load = BALEEN_ICP_CUCKOO_LOAD;
+	}
+}

@@ -6,6 +6,7 @@
 #define BALEEN_ICP_WORDS_H
 
 #include "icp/icp_attach.h"
+#include "ops/build_options.h"
 
 #define BALEEN_ICP_MAX_ASKERS 256
 
@@ -130,6 +131,22 @@ int baleen_icp_words_check(struct baleen_icp_words *words, const char *prefix,
  */
 void baleen_icp_words_plan(const struct baleen_icp_words *words, const char *device,
 			   struct baleen_icp_plan *plan);
+
+/**
+ * baleen_icp_shape() - what holds of a filter of a cache's objects without a word
+ * @build: kind, hash and rate as they were asked for; completed
+ * @is_kind_given: the kind was asked for
+ * @is_hash_given: the hash was asked for
+ *
+ * A hash or a rate alone mean a counting filter.
+ */
+void baleen_icp_shape(struct baleen_build_options *build, bool is_kind_given, bool is_hash_given);
+
+/**
+ * baleen_icp_shape_fed() - the same, of one that follows a feed
+ * @build: completed by baleen_icp_shape(); gets room, and a geometry that changes in place
+ */
+void baleen_icp_shape_fed(struct baleen_build_options *build);
 
 /**
  * baleen_icp_address_text() - an address of the configuration as text

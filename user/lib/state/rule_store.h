@@ -113,6 +113,9 @@ struct baleen_stored_rule {
 #define BALEEN_NEVER_NAMES 64
 #define BALEEN_NEVER_NAMES_BYTES 4096
 
+/* All statements about caches, as text. */
+#define BALEEN_ICP_TEXT_BYTES 8192
+
 /**
  * struct baleen_stored_rules - the rules of a device and its policy, as the state
  *                             has them
@@ -129,6 +132,7 @@ struct baleen_stored_rule {
  * @health: command that says whether the host is well after a new generation of a signed set
  *          (deploy/trial.h): path and arguments with newlines between; empty for none
  * @max_bytes: as in struct baleen_ruleset
+ * @icp: statements about caches, as deploy/conf_icp.h has them; empty for none
  */
 struct baleen_stored_rules {
 	u32 n_rules;
@@ -143,6 +147,7 @@ struct baleen_stored_rules {
 	u32 guard_sessions;
 	char health[BALEEN_COMMAND_BYTES];
 	u64 max_bytes;
+	char icp[BALEEN_ICP_TEXT_BYTES];
 };
 
 /* Most hosts have a whole /64, and whoever is banned moves on in it. */

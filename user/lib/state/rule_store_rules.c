@@ -185,7 +185,8 @@ static int read_policy(const struct baleen_rule_store *state, struct baleen_stor
 		" (SELECT value FROM text WHERE name = '" GUARD_SESSIONS "'),"
 		" coalesce((SELECT value FROM text WHERE name = '" NEVER_NAMES "'), ''),"
 		" coalesce((SELECT value FROM text WHERE name = '" HEALTH "'), ''),"
-		" (SELECT value FROM text WHERE name = '" BALEEN_TEXT_MAX_MEMORY "')"
+		" (SELECT value FROM text WHERE name = '" BALEEN_TEXT_MAX_MEMORY "'),"
+		" coalesce((SELECT value FROM text WHERE name = '" BALEEN_TEXT_ICP "'), '')"
 		" FROM policy";
 	struct baleen_sql_rows rows = baleen_sql_ask(state, sql, error, NULL, 0);
 	sqlite3_stmt *row = rows.row;
@@ -201,6 +202,7 @@ static int read_policy(const struct baleen_rule_store *state, struct baleen_stor
 		if (!baleen_sql_column(row, 5, rules->never_path, sizeof(rules->never_path)) ||
 		    !baleen_sql_column(row, 7, rules->never_names, sizeof(rules->never_names)) ||
 		    !baleen_sql_column(row, 8, rules->health, sizeof(rules->health)) ||
+		    !baleen_sql_column(row, 10, rules->icp, sizeof(rules->icp)) ||
 		    check_policy(rules, NULL))
 			rows.ret = baleen_sql_damaged(state, "a policy that cannot be", error);
 	}
@@ -385,6 +387,9 @@ static int write_texts(struct baleen_rule_store *state, const struct baleen_stor
 	if (!err)
 		err = baleen_rule_store_set_text(state, HEALTH,
 						 *rules->health ? rules->health : NULL, error);
+	if (!err)
+		err = baleen_rule_store_set_text(state, BALEEN_TEXT_ICP,
+						 *rules->icp ? rules->icp : NULL, error);
 	for (u32 i = 0; !err && i < rules->n_rules; i++) {
 		const struct baleen_stored_rule *rule = &rules->rule[i];
 

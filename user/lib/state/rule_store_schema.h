@@ -14,8 +14,9 @@
 /* Known to the database as its user_version; 0 until the first commit. */
 #define BALEEN_RULE_STORE_SCHEMA_TEXT "4"
 
-/* Name of a text that several files ask for. */
+/* Names of texts that several files ask for. */
 #define BALEEN_TEXT_MAX_MEMORY "max-memory"
+#define BALEEN_TEXT_ICP "icp"
 
 #define BALEEN_RULE_STORE_TABLES                                         \
 	"CREATE TABLE owner ("                                           \

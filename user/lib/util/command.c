@@ -5,13 +5,18 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "util/clock.h"
 #include "util/command.h"
+
+/* In the environment: the process id of who ties its children. */
+#define PARENT "BALEEN_PARENT"
 
 #define OUR_PATH "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
@@ -122,4 +127,23 @@ int baleen_command_run(const char *words, u64 timeout_ms, struct baleen_error *e
 		return baleen_fail(error, EREMOTEIO, "%.200s: exit status %d", argv[0],
 				   WEXITSTATUS(status));
 	return 0;
+}
+
+void baleen_tie_children(void)
+{
+	char pid[16];
+
+	snprintf(pid, sizeof(pid), "%d", getpid());
+	setenv(PARENT, pid, 1);
+}
+
+/* Nobody hears of a parent that was killed before prctl() asked for it. */
+bool baleen_end_with_parent(void)
+{
+	const char *parent = getenv(PARENT);
+
+	if (!parent)
+		return false;
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	return strtol(parent, NULL, 10) != getppid();
 }

@@ -55,4 +55,18 @@ int baleen_spawn(const struct baleen_spawn *spawn, pid_t *pid);
  */
 int baleen_command_run(const char *words, u64 timeout_ms, struct baleen_error *error);
 
+/**
+ * baleen_tie_children() - let programs started from now on know whose they are
+ *
+ * Those that call baleen_end_with_parent() end with this process, also when it is killed.
+ */
+void baleen_tie_children(void);
+
+/**
+ * baleen_end_with_parent() - get SIGTERM when the process that ties this one ends
+ *
+ * Return: true when it has ended already; false also when nobody ties this one.
+ */
+bool baleen_end_with_parent(void);
+
 #endif /* BALEEN_COMMAND_H */
