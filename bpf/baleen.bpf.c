@@ -6,6 +6,7 @@
  * config is set before the load, so the verifier removes the rules, kinds
  * and key fields that are not used; maps of unused rules are not created.
  */
+#define BALEEN_KNOWS_MACHINE
 #include <baleen/program.h>
 
 #include "rule.h"
@@ -23,6 +24,11 @@
  * section of its own, so that its map holds this struct and nothing else.
  */
 struct baleen_config config SEC(".rodata.config");
+
+baleen_inline bool baleen_loads_stay(void)
+{
+	return config.loads_stay;
+}
 
 #include "connection.h"
 #ifndef BALEEN_PROGRAM_EGRESS

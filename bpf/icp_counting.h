@@ -152,13 +152,18 @@ baleen_inline void icp_settle(const struct icp_positions *positions, u64 positio
 	BALEEN_LOOP
 	for (u32 i = 0; i < ICP_TRIES; i++) {
 		bool counts = icp_load(counter) >> shift & BALEEN_COUNTER_MAX;
+		u64 was;
 
 		if (counts == !!(icp_load(word) & mask))
 			return;
+		/* With a result they are full barriers, without one they order nothing:
+		 * tests/litmus/settle-fetching.litmus.
+		 */
 		if (counts)
-			__sync_fetch_and_or(word, baleen_le64(mask));
+			was = __sync_fetch_and_or(word, baleen_le64(mask));
 		else
-			__sync_fetch_and_and(word, baleen_le64(~mask));
+			was = __sync_fetch_and_and(word, baleen_le64(~mask));
+		asm volatile("" : : "r"(was));
 	}
 }
 

@@ -7,8 +7,8 @@
  * the new key over it. When the second swap fails, somebody else has deleted or moved that
  * key: the copy is taken back, and the search begins anew. A delete looks at home first and
  * into the other bucket second, so that it finds the copy of who began to move its key
- * before. So a key that stays is always in one of its places, and a reader, who looks in
- * that order, finds it.
+ * before (tests/litmus/icp-delete-after.litmus), and so does an insert. So a key that stays is
+ * always in one of its places, and a reader, who looks in that order, finds it.
  *
  * Two things are possible, until the next resync, and take an interrupt between two
  * instructions: a key that one CPU deletes and inserts again between the two swaps of
@@ -244,7 +244,9 @@ static long icp_insert_step(u32 i, struct icp_insertion *key)
 
 	if (!home || !other || way >= ICP_WAYS)
 		return 1;
-	if (icp_has(home, key->slot[0]) || icp_has(other, key->slot[1])) {
+	at = icp_find(home, key->slot[0]);
+	other = (u64 *)baleen_after(other, at);
+	if (at < BALEEN_BUCKET_SLOTS || icp_has(other, key->slot[1])) {
 		key->result = 0;
 		return 1;
 	}
@@ -255,15 +257,20 @@ static long icp_insert_step(u32 i, struct icp_insertion *key)
 	return at >= 0;
 }
 
-/* Whether this one cleared it. */
-baleen_inline bool icp_clear(u64 *bucket, u64 slot)
+/* Whether this one cleared it. @seen is made of all that was in the bucket. */
+baleen_inline bool icp_clear(u64 *bucket, u64 slot, u64 *seen)
 {
 	bool was_there = false;
 
+	*seen = 0;
 	BALEEN_UNROLL
-	for (u32 i = 0; i < BALEEN_BUCKET_SLOTS; i++)
-		if (icp_load(&bucket[i]) == slot)
+	for (u32 i = 0; i < BALEEN_BUCKET_SLOTS; i++) {
+		u64 now = icp_load(&bucket[i]);
+
+		*seen |= now;
+		if (now == slot)
 			was_there |= icp_swap(&bucket[i], slot, 0);
+	}
 	return was_there;
 }
 
@@ -272,11 +279,12 @@ baleen_inline int icp_delete(const struct icp_insertion *key)
 	u64 *home = icp_bucket(key->table, key->store, key->bucket[0]);
 	u64 *other = icp_bucket(key->table, key->store, key->bucket[1]);
 	bool was_there;
+	u64 seen;
 
 	if (!home || !other)
 		return 0;
-	was_there = icp_clear(home, key->slot[0]);
-	was_there |= icp_clear(other, key->slot[1]);
+	was_there = icp_clear(home, key->slot[0], &seen);
+	was_there |= icp_clear((u64 *)baleen_after(other, seen), key->slot[1], &seen);
 	return was_there;
 }
 

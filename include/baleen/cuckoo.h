@@ -303,6 +303,9 @@ baleen_inline int baleen_cuckoo_test_slots(const struct baleen_table *table,
 	bucket = baleen_bucket_get(table, store, place.other, slot_bits, key->domain);
 	if (!bucket)
 		return 0;
+	/* Home before other: tests/litmus/cuckoo-after.litmus, in C cuckoo-eor.litmus. */
+	baleen_ask_for(bucket);
+	bucket = (const u64 *)baleen_after(bucket, differ);
 	differ &=
 		baleen_bucket_lacks(bucket, slot_bits, place.slot | baleen_cuckoo_side(slot_bits));
 	return (differ & tops) != tops;
@@ -363,10 +366,12 @@ baleen_inline u64 baleen_bucket_ones(u32 slots, u32 slot_bits)
 }
 
 /* As baleen_bucket_lacks() in a table of any geometry. A store without the
- * bucket's block lacks everything.
+ * bucket's block lacks everything. @before: NULL, or what another bucket lacks, which is loaded
+ * before this one.
  */
 baleen_inline u64 baleen_bucket_lacks_any(const struct baleen_table *table, const void *store,
-					  u32 bucket, u64 slot, u32 slots, u32 slot_bits)
+					  u32 bucket, u64 slot, u32 slots, u32 slot_bits,
+					  const u64 *before)
 {
 	u64 ones = baleen_bucket_ones(slots, slot_bits), lanes = slot * ones, value, differ;
 	struct baleen_bucket_spot spot = baleen_bucket_spot(bucket, slots, slot_bits);
@@ -376,6 +381,10 @@ baleen_inline u64 baleen_bucket_lacks_any(const struct baleen_table *table, cons
 
 	if (!block)
 		return ~0ull;
+	if (before) {
+		baleen_ask_for(&block->word[word & 7]);
+		block = (const struct baleen_block *)baleen_after(block, *before);
+	}
 	value = baleen_le64(baleen_bucket_word(&block->word[word & 7])) >> shift;
 	if (slot_bits == 12)
 		value |= baleen_le64(baleen_bucket_word(&block->word[(word + 1) & 7]))
@@ -424,12 +433,14 @@ baleen_inline int baleen_cuckoo_test_shape(const struct baleen_table *table,
 {
 	struct baleen_cuckoo_place place = baleen_cuckoo_locate_slots(table, seed, key, slot_bits);
 	u64 tops = baleen_bucket_ones(slots, slot_bits) << (slot_bits - 1);
-	u64 differ =
-		baleen_bucket_lacks_any(table, store, place.home, place.slot, slots, slot_bits);
+	u64 differ = baleen_bucket_lacks_any(table, store, place.home, place.slot, slots, slot_bits,
+					     NULL);
+	/* Fingerprints alone do not move. Else home before other: see above. */
+	const u64 *before = slot_bits < 16 ? NULL : &differ;
 
 	differ &= baleen_bucket_lacks_any(table, store, place.other,
 					  place.slot | baleen_cuckoo_side(slot_bits), slots,
-					  slot_bits);
+					  slot_bits, before);
 	if ((differ & tops) != tops)
 		return 1;
 	return table->n_stash ? baleen_stash_has(table, store, place.hash) : 0;

@@ -34,8 +34,9 @@
  * his swap fails or is written over, for the new time is another. Only where both are equal to
  * the nanosecond does the swap pass, and costs the new owner one token: 1e-8 of the packets of
  * a full set whose sources all share their times, 1e-17 with times of a second. Who loses such
- * a race is forgotten. (That loads and stores stay in order is x86's; another machine needs
- * acquire and release.)
+ * a race is forgotten. Where a machine does not keep loads and stores in order, the place of each
+ * load is made of the one before, and the last store of a change of hands is a swap, which is a
+ * full barrier (tests/litmus/limit-after.litmus; limit-source-only.litmus is without it).
  */
 #ifndef BALEEN_RATE_LIMIT_H
 #define BALEEN_RATE_LIMIT_H
@@ -289,8 +290,23 @@ baleen_inline enum baleen_limit_answer baleen_limit_claim(struct baleen_limit_se
 		return BALEEN_LIMIT_WITHIN;
 	old_ns = *(volatile u64 *)&set->full_ns[slot];
 	*(volatile u64 *)&set->full_ns[slot] = now_ns + interval_ns;
-	*(volatile u64 *)&set->source[slot] = source;
+	if (baleen_loads_stay())
+		*(volatile u64 *)&set->source[slot] = source;
+	else
+		__atomic_exchange_n(&set->source[slot], source, __ATOMIC_SEQ_CST);
 	return old_ns > now_ns ? BALEEN_LIMIT_FORGETS : BALEEN_LIMIT_WITHIN;
+}
+
+/* The time of a slot, when it is the source's in front of it and behind. */
+baleen_inline bool baleen_limit_read(const struct baleen_limit_set *set, u32 slot, u64 source,
+				     u64 *full_ns)
+{
+	u64 owner = *(const volatile u64 *)&set->source[slot], time_ns, then;
+
+	time_ns = *(const volatile u64 *)baleen_after(&set->full_ns[slot], owner);
+	then = *(const volatile u64 *)baleen_after(&set->source[slot], time_ns);
+	*full_ns = time_ns;
+	return owner == source && then == source;
 }
 
 /**
@@ -316,11 +332,11 @@ baleen_inline enum baleen_limit_answer baleen_limit_charge(struct baleen_limit_s
 	slot &= BALEEN_LIMIT_SLOTS - 1;
 	BALEEN_UNROLL
 	for (u32 tries = 0; tries < BALEEN_LIMIT_TRIES; tries++) {
-		u64 old_ns = *(volatile u64 *)&set->full_ns[slot];
-		u64 new_ns = baleen_bucket_spend(old_ns, interval_ns, window_ns, now_ns, &answer);
+		u64 old_ns, new_ns;
 
-		if (*(volatile u64 *)&set->source[slot] != source)
+		if (!baleen_limit_read(set, slot, source, &old_ns))
 			return BALEEN_LIMIT_WITHIN;
+		new_ns = baleen_bucket_spend(old_ns, interval_ns, window_ns, now_ns, &answer);
 		if (answer == BALEEN_LIMIT_OVER ||
 		    __sync_val_compare_and_swap(&set->full_ns[slot], old_ns, new_ns) == old_ns)
 			return answer;
@@ -349,10 +365,11 @@ baleen_inline bool baleen_limit_is_over(const struct baleen_limit_set *set, u64 
 					u64 interval_ns, u64 window_ns, u64 now_ns)
 {
 	u32 slot = baleen_limit_find(set, source);
+	u64 full_ns;
 
 	return slot < BALEEN_LIMIT_SLOTS &&
-	       baleen_bucket_is_empty(set->full_ns[slot & (BALEEN_LIMIT_SLOTS - 1)], interval_ns,
-				      window_ns, now_ns);
+	       baleen_limit_read(set, slot & (BALEEN_LIMIT_SLOTS - 1), source, &full_ns) &&
+	       baleen_bucket_is_empty(full_ns, interval_ns, window_ns, now_ns);
 }
 
 #endif /* BALEEN_RATE_LIMIT_H */

@@ -24,7 +24,9 @@
  * a writer stores the key, then the tag, then, when that is new, the length, each by
  * one aligned store; a reader loads them the other way round. A slot keeps its key for
  * as long as the map lives, so no reader mixes two: a prefix that goes is marked dead.
- * That rests on x86's memory order; writers exclude each other (as in search.h).
+ * Each load gives the place of the next: a length the hash of a prefix, so its bucket, and tags
+ * those of the keys (tests/litmus/recent-lengths.litmus). Writers exclude each other (as in
+ * search.h).
  *
  * fresh and rowless are for writers: fresh: without this prefix the image below says what
  * is right for it, so it may just go. rowless: no entry of the rule has this prefix; it
@@ -133,13 +135,14 @@ baleen_inline u32 baleen_recent_look(const struct baleen_block *bucket,
 	u64 want = (net->is_ip6 ? BALEEN_RECENT_IP6 : 0) | (net->length + 1u), answer = 0;
 	u64 tags = baleen_le64(*(const volatile u64 *)&bucket->word[BALEEN_RECENT_TAGS]);
 
-	/* Tags before keys: see above. */
-	asm volatile("" : : : "memory");
+	/* Tags before keys: tests/litmus/recent-after.litmus. */
+	bucket = (const struct baleen_block *)baleen_after(bucket, tags);
 	BALEEN_UNROLL
 	for (u32 i = 0; i < BALEEN_RECENT_SLOTS; i++, tags >>= 16) {
-		u64 differ = ((tags ^ want) & (BALEEN_RECENT_NAME | BALEEN_RECENT_DEAD)) |
-			     (baleen_le64(bucket->word[2 * i]) ^ net->hi) |
-			     (baleen_le64(bucket->word[2 * i + 1]) ^ net->lo);
+		u64 differ =
+			((tags ^ want) & (BALEEN_RECENT_NAME | BALEEN_RECENT_DEAD)) |
+			(baleen_le64(*(const volatile u64 *)&bucket->word[2 * i]) ^ net->hi) |
+			(baleen_le64(*(const volatile u64 *)&bucket->word[2 * i + 1]) ^ net->lo);
 		u64 same = (baleen_opaque64(differ | -differ) >> 63) - 1;
 
 		answer |= same & (2 | (tags / BALEEN_RECENT_IN & 1));

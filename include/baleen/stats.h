@@ -359,7 +359,7 @@ struct baleen_tcp_fields {
  *       11; the program of an earlier one counts whatever finds a connection
  * @hands_on: what it lets pass goes on to the program in slot 0 of its map baleen_next, if there
  *            is one; never of what goes out. Version 12
- * @reserved: zero
+ * @loads_stay: baleen_loads_stay() of this machine. Version 12
  *
  * A release manages what an earlier one attached. So what is here stays, with
  * all that is in struct baleen_rule and in the image in it. A new constant comes
@@ -393,7 +393,7 @@ struct baleen_config {
 	struct baleen_image prefilter;
 	struct baleen_tcp_fields tcp;
 	u32 hands_on;
-	u32 reserved;
+	u32 loads_stay;
 };
 
 /**

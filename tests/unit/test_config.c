@@ -174,22 +174,23 @@ static void test_reads_version_10(void **state)
 	assert_int_equal(out.tcp.rcv_nxt, 100);
 }
 
-/* Version 11 hands nothing on. */
+/* Version 11 hands nothing on, and does not know its machine. */
 static void test_reads_version_11(void **state)
 {
 	struct baleen_config config = sample(), out;
 
-	config.hands_on = 1;
+	config.hands_on = config.loads_stay = 1;
 	config.version = 11;
 	assert_refused(&config, sizeof(config));
 	assert_int_equal(baleen_config_decode(&config, offsetof(struct baleen_config, hands_on),
 					      &out),
 			 0);
-	assert_int_equal(out.hands_on, 0);
+	assert_int_equal(out.version, BALEEN_CONFIG_VERSION);
+	assert_true(!out.hands_on && !out.loads_stay);
 	config.version = 12;
 	assert_refused(&config, offsetof(struct baleen_config, hands_on));
 	assert_int_equal(baleen_config_decode(&config, sizeof(config), &out), 0);
-	assert_int_equal(out.hands_on, 1);
+	assert_true(out.hands_on && out.loads_stay);
 }
 
 /* What is behind the last rule is not looked at. */

@@ -100,7 +100,8 @@ static bool bucket_has(const struct baleen_slots *slots, const void *bytes, u32 
 	if (baleen_table_is_packed(slots->table))
 		return baleen_packed_has(slots->table, bytes, bucket, slot, n_slots, slot_bits);
 	tops = baleen_bucket_ones(n_slots, slot_bits) << (slot_bits - 1);
-	differ = baleen_bucket_lacks_any(slots->table, bytes, bucket, slot, n_slots, slot_bits);
+	differ = baleen_bucket_lacks_any(slots->table, bytes, bucket, slot, n_slots, slot_bits,
+					 NULL);
 	return (differ & tops) != tops;
 }
 

@@ -59,7 +59,9 @@ baleen_inline int test_place(const struct baleen_asker *asker, bool is_4x16,
 	u64 tops = is_4x16 ? ones << 15 : asker->tops, n_bits = is_4x16 ? 64 : asker->n_bits;
 	u64 unit = is_4x16 ? 63 : asker->unit;
 	u64 home = baleen_lanes_load(asker->start, place.home * n_bits, unit);
-	u64 other = baleen_lanes_load(asker->start, place.other * n_bits, unit);
+	/* Home before other in a live map: see baleen_cuckoo_test_slots(). */
+	const u8 *start = (const u8 *)baleen_after(asker->start, home);
+	u64 other = baleen_lanes_load(start, place.other * n_bits, unit);
 	u64 differ = baleen_lanes_differ(home, lanes, ones);
 
 	/* A tag does not reach the side bit. */

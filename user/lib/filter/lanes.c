@@ -108,11 +108,12 @@ baleen_inline void test_cuckoo(const struct baleen_lanes *lanes, bool is_ip4, bo
 		__builtin_prefetch(start + (places.home[i] >> 3));
 		__builtin_prefetch(start + (places.other[i] >> 3));
 	}
-	/* The order home, other holds for the keys of a live map here, too. */
-	for (u32 i = 0; i < BALEEN_LANES; i++) {
+	/* The order home, other holds for the keys of a live map here, too: once for all lanes. */
+	for (u32 i = 0; i < BALEEN_LANES; i++)
 		home[i] = baleen_lanes_load(start, places.home[i], unit);
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	for (u32 i = 0; i < BALEEN_LANES; i++)
 		other[i] = baleen_lanes_load(start, places.other[i], unit);
-	}
 	for (u32 i = 0; i < BALEEN_LANES; i++) {
 		u64 differ = baleen_lanes_differ(home[i], places.slot[i] * ones, ones) &
 			     baleen_lanes_differ(other[i], (places.slot[i] | side) * ones, ones);

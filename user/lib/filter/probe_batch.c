@@ -144,8 +144,9 @@ baleen_inline void test_cuckoo(const struct batch *batch, u32 slot_bits)
 		const struct baleen_cuckoo_place *at = &place[i];
 		u64 differ = baleen_bucket_lacks(start + at->home * n_words, slot_bits, at->slot);
 
-		differ &= baleen_bucket_lacks(start + at->other * n_words, slot_bits,
-					      at->slot | baleen_cuckoo_side(slot_bits));
+		differ &= baleen_bucket_lacks((const u64 *)baleen_after(start + at->other * n_words,
+									differ),
+					      slot_bits, at->slot | baleen_cuckoo_side(slot_bits));
 		batch->found[i] = (differ & tops) != tops;
 	}
 }
@@ -171,10 +172,10 @@ baleen_inline void test_shape(const struct batch *batch, u32 slots, u32 slot_bit
 	for (size_t i = 0; i < batch->n; i++) {
 		u64 side = baleen_cuckoo_side(slot_bits);
 		u64 differ = baleen_bucket_lacks_any(&table, store, place[i].home, place[i].slot,
-						     slots, slot_bits);
+						     slots, slot_bits, NULL);
 
 		differ &= baleen_bucket_lacks_any(&table, store, place[i].other,
-						  place[i].slot | side, slots, slot_bits);
+						  place[i].slot | side, slots, slot_bits, &differ);
 		batch->found[i] = (differ & tops) != tops ||
 				  (table.n_stash && baleen_stash_has(&table, store, place[i].hash));
 	}

@@ -77,6 +77,10 @@ static int begin(struct baleen_icp_recorder *recorder)
 		return -err;
 	}
 	__atomic_store_n(&recorder->state->is_recording, 1, __ATOMIC_SEQ_CST);
+	/* Seen by programs before the table is read, which not each machine does of a store and a
+	 * load: tests/litmus/recorder-fence.litmus.
+	 */
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	return 0;
 }
 

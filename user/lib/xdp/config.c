@@ -24,7 +24,7 @@ static const size_t version_bytes[] = {
 	[9 - BALEEN_CONFIG_OLDEST] = END_OF(limit),
 	[10 - BALEEN_CONFIG_OLDEST] = END_OF(prefilter),
 	[11 - BALEEN_CONFIG_OLDEST] = END_OF(tcp),
-	[12 - BALEEN_CONFIG_OLDEST] = END_OF(reserved),
+	[12 - BALEEN_CONFIG_OLDEST] = END_OF(loads_stay),
 };
 
 _Static_assert(sizeof(version_bytes) / sizeof(version_bytes[0]) ==

@@ -336,6 +336,7 @@ static struct baleen_config complete(const struct baleen_config *config)
 
 	whole.version = BALEEN_CONFIG_VERSION;
 	whole.code = baleen_bpf_objects_code();
+	whole.loads_stay = baleen_loads_stay();
 	whole.needs_transport = whole.established = 0;
 	for (u32 i = 0; i < whole.n_rules; i++) {
 		whole.needs_transport |= whole.rule[i].needs_transport;
