@@ -137,22 +137,36 @@ static int keys_change(const struct batch *batch, u32 *n)
 
 /* --- keys in, answers out ---------------------------------------------------- */
 
-/* Copies as many keys as are readable. */
+/* Copies as many keys as are readable. Where a copy stops at a fault, not each machine says to the
+ * byte how far it came: arm64 may have read more than it says. So then key by key.
+ */
 static int keys_fetch(struct piece *piece, const struct baleen_dev_key __user *keys, u32 *n)
 {
-	size_t n_bytes = *n * sizeof(*keys), left = copy_from_user(piece->keys, keys, n_bytes);
+	u32 i = 0;
 
-	*n = (n_bytes - left) / sizeof(*keys);
-	return left ? -EFAULT : 0;
+	if (!copy_from_user(piece->keys, keys, *n * sizeof(*keys)))
+		return 0;
+	while (i < *n && !copy_from_user(&piece->keys[i], &keys[i], sizeof(*keys)))
+		i++;
+	if (i == *n)
+		return 0;
+	*n = i;
+	return -EFAULT;
 }
 
-/* A key is done when its answer has reached the caller. */
+/* A key is done when its answer has reached the caller; as above, then one by one. */
 static int keys_answer(const struct piece *piece, u8 __user *answers, u32 *n)
 {
-	size_t left = answers ? copy_to_user(answers, piece->answers, *n) : 0;
+	u32 i = 0;
 
-	*n -= left;
-	return left ? -EFAULT : 0;
+	if (!answers || !copy_to_user(answers, piece->answers, *n))
+		return 0;
+	while (i < *n && !put_user(piece->answers[i], &answers[i]))
+		i++;
+	if (i == *n)
+		return 0;
+	*n = i;
+	return -EFAULT;
 }
 
 /* A change cannot be undone when its answer cannot be written. A page at a time: for

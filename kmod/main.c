@@ -11,11 +11,8 @@
 
 static int __init baleen_init(void)
 {
-	int err;
+	int err = baleen_bodies_init();
 
-	/* Changes in place rely on the order of stores of x86. */
-	BUILD_BUG_ON(!IS_ENABLED(CONFIG_X86_64));
-	err = baleen_bodies_init();
 	if (err)
 		return err;
 	err = baleen_names_init();
