@@ -2,6 +2,8 @@
 /*
  * What the packet program does to a filter: the same as live.h does alone, and nothing
  * wrong from two CPUs at a time.
+ *
+ *	tools/icp_change [ROUNDS]    rounds of both at once
  */
 #include <pthread.h>
 #include <sched.h>
@@ -14,6 +16,8 @@
 #define N_KEYS 20000
 #define CAPACITY 16000
 #define N_ROUNDS 20
+
+static u32 n_rounds = N_ROUNDS;
 
 struct world {
 	const char *name;
@@ -244,7 +248,7 @@ static bool change_together(struct live *live, bool is_same, bool counts)
 				    { live, 1, is_same ? 0 : N_KEYS / 4, 0, 0 } };
 	bool right = true;
 
-	for (u32 round = 0; round < N_ROUNDS; round++) {
+	for (u32 round = 0; round < n_rounds; round++) {
 		writer[0].event = writer[1].event = BALEEN_STORE_INSERT;
 		right &= write_both(writer) == n_all;
 		for (u32 i = 0; i < N_KEYS / 4 * (is_same ? 1 : 2); i++) {
@@ -331,8 +335,12 @@ static void test_world(const struct world *world)
 	live_close(&live);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+	if (argc > 1)
+		n_rounds = strtoul(argv[1], NULL, 10);
+	if (!n_rounds)
+		errx(2, "usage: icp_change [ROUNDS]");
 	if (sysconf(_SC_NPROCESSORS_ONLN) < 2)
 		errx(1, "this takes two CPUs");
 	pthread_barrier_init(&barrier, NULL, 2);

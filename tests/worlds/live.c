@@ -7,6 +7,8 @@
  * Each key moves once at most, from home to its other bucket, so a round
  * begins with the table restored, while nobody reads. In packed buckets, where keys come
  * beside others in one word and do not go, none moves.
+ *
+ *	worlds/live [ROUNDS]
  */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -344,11 +346,15 @@ static void try_reader(const struct world *world, void *(*reader)(void *), const
 	stress_close(&stress);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	u32 n_worlds = sizeof(worlds) / sizeof(worlds[0]);
 
-	n_rounds = getenv("TEST_ALL") ? N_ROUNDS : N_ROUNDS_SOME;
+	n_rounds = argc > 1	      ? strtoul(argv[1], NULL, 10) :
+		   getenv("TEST_ALL") ? N_ROUNDS :
+					N_ROUNDS_SOME;
+	if (!n_rounds)
+		errx(2, "usage: live [ROUNDS]");
 	printf("# seed 0x%llx, %u of %u rounds\n", SEED, n_rounds, N_ROUNDS);
 	for (u32 i = 0; i < n_worlds; i++) {
 		try_reader(&worlds[i], read_in_userspace, "userspace");
