@@ -377,14 +377,15 @@ build/tools/feed_server build/tools/lapi: LIBS += -lmicrohttpd -lz
 build/bench/bench_lib: LIBS += -lbloom
 
 # They speak to the module alone and go into a virtual machine, so they bring all
-# that they need. The 32-bit ones are what a 32-bit process sees.
+# that they need. The 32-bit ones are what a 32-bit process sees; the compiler for these can be
+# there beside one for arm64, which conflicts with gcc-multilib.
 build/kmod-test/64/%: tests/kmod/%.c
 	@mkdir -p $(@D)
 	$(CC) -std=gnu11 $(WARN) $(CFLAGS) $(CPPFLAGS) -static -pthread -fno-strict-aliasing -MMD -MP -MF $@.d -o $@ $<
 
 build/kmod-test/32/%: tests/kmod/%.c
 	@mkdir -p $(@D)
-	$(CC) -m32 -std=gnu11 $(WARN) $(CFLAGS) $(CPPFLAGS) -static -pthread -fno-strict-aliasing -MMD -MP -MF $@.d -o $@ $<
+	i686-linux-gnu-gcc -std=gnu11 $(WARN) $(CFLAGS) $(CPPFLAGS) -static -pthread -fno-strict-aliasing -MMD -MP -MF $@.d -o $@ $<
 
 # With libbpf, which is not to be had for 32 bits.
 build/kmod-test/kfunc/%: tests/kmod/kfunc/%.c build/tests/kmod/kfunc/calls.skel.h build/tests/kmod/kfunc/guard.skel.h

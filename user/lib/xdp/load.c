@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* From rules to a loaded XDP program and the maps it uses. */
+/* From rules to a loaded XDP program and the maps it uses.
+ *
+ * Above 500 lines: one thing after the other, until it is loaded.
+ */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <ctype.h>
