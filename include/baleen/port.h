@@ -342,7 +342,8 @@ baleen_inline bool baleen_loads_stay(void);
 #else
 baleen_inline bool baleen_loads_stay(void)
 {
-#if (defined(__bpf__) && defined(BALEEN_STORE_SECTION)) || defined(__x86_64__)
+#if (defined(__bpf__) && defined(BALEEN_STORE_SECTION)) || defined(__x86_64__) || \
+	defined(__i386__)
 	return true;
 #elif defined(__bpf__) || defined(__aarch64__)
 	return false;
