@@ -284,8 +284,8 @@ check "forgotten" baleen detach --forget veth-b
 
 cp new/veth-b.conf new/eth9.conf
 check "a device that is not here" baleen replay -c new/eth9.conf in.pcap
-is "is told" "$(<err)" "baleen: warning: eth9: no such device here: addresses of this host that its rules would not \
-drop are not known"
+is "is told" "$(<err)" "baleen: warning: eth9: no such device here: this host's own addresses are not known, and not \
+taken out of lists"
 expect "a file that names none" 2 "" "baleen: replay: -c other.cfg: of which device? its name is not DEV.conf (see \
 'baleen help replay')" baleen replay -c other.cfg in.pcap
 printf 'rule known allow established\n  any\nrule many drop limit 1/s ban 1m unverified\n  any\nrule bans drop\n  bans\n' \

@@ -258,6 +258,7 @@ static int apply_once(struct apply *apply, const char *name, const char *path, b
 		.name = name,
 		.wanted = { .device = name,
 			    .is_default = is_default,
+			    .looks = apply->looks,
 			    .is_offline = apply->is_offline,
 			    .ignores_limits = apply->force },
 		.work = { .device = name,

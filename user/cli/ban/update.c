@@ -79,7 +79,7 @@ static int receive(struct device *device, const struct baleen_rule_store *state)
 {
 	struct baleen_error error;
 
-	rollout_site_read_for(&device->conf, &device->update->site);
+	rollout_site_read_for(&device->conf, true, &device->update->site);
 	for (size_t i = 0; i < device->conf.n_feeds; i++) {
 		const struct baleen_conf_feed *feed = &device->conf.feed[i];
 		const struct baleen_feed_ask ask = {

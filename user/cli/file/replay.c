@@ -8,6 +8,7 @@
 #include "cli/open/conf_goal.h"
 #include "cli/open/rule_images.h"
 #include "deploy/conf_derive.h"
+#include "kmod/kmod_rules.h"
 #include "net/device.h"
 #include "util/shell.h"
 #include "xdp/qualifiers.h"
@@ -92,7 +93,9 @@ static int load_derived(struct replay *replay, const struct baleen_conf_goal *go
 
 static int load_conf(struct replay *replay)
 {
-	struct conf_goal wanted = { .device = replay->device, .is_offline = replay->is_offline };
+	struct conf_goal wanted = { .device = replay->device,
+				    .looks = true,
+				    .is_offline = replay->is_offline };
 	char device[BALEEN_POINT_BYTES];
 	struct baleen_conf_goal goal;
 	int err;
@@ -100,8 +103,8 @@ static int load_conf(struct replay *replay)
 	snprintf(wanted.path, sizeof(wanted.path), "%s", replay->conf_path);
 	conf_goal_device_of(wanted.path, device, sizeof(device), &wanted.is_default);
 	if (!baleen_device_index(wanted.device))
-		complain("warning: %s: no such device here: addresses of this host that its rules "
-			 "would not drop are not known",
+		complain("warning: %s: no such device here: this host's own addresses are not "
+			 "known, and not taken out of lists",
 			 wanted.device);
 	err = conf_goal_read(&wanted);
 	goal = conf_goal_of(&wanted);
@@ -115,6 +118,7 @@ static int load_conf(struct replay *replay)
 static int load_device(struct replay *replay)
 {
 	const char *device = replay->device;
+	struct baleen_kmod_rules module;
 	struct baleen_error error;
 	struct baleen_xdp xdp;
 	int err = baleen_xdp_open(&xdp, device, true, &error);
@@ -124,6 +128,13 @@ static int load_device(struct replay *replay)
 	if (err && baleen_rule_store_is_there(device)) {
 		complain("warning: %s has no filter now: here is what its rules would do", device);
 		return load_derived(replay, NULL);
+	}
+	if (err && !baleen_kmod_rules_open(&module, device, false, NULL)) {
+		baleen_kmod_rules_close(&module);
+		return complain(
+			"%s has rules of the kernel module: each of its filters can be asked "
+			"as %s:RULE",
+			device, device);
 	}
 	if (err)
 		return complain("%s has no filter: 'baleen replay -c FILE %s' asks a configuration",

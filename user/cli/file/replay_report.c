@@ -220,6 +220,11 @@ static json_t *describe_total(const struct total *total)
 			 (json_int_t)total->bytes);
 }
 
+static json_t *text_or_null(const char *text)
+{
+	return text ? json_text(text) : json_null();
+}
+
 static int print_totals_json(const struct replay *replay, u64 n_frames)
 {
 	json_t *rules = json_array(), *unparsed = json_object();
@@ -234,10 +239,11 @@ static int print_totals_json(const struct replay *replay, u64 n_frames)
 	for (u32 i = BALEEN_OUTCOME_NOT_IP; i < BALEEN_N_OUTCOMES; i++)
 		json_object_set_new(unparsed, outcomes[i].name,
 				    describe_total(&replay->outcome[i]));
-	return print_json(json_pack("{s:s?, s:s?, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o}",
-				    "device", replay->device, "conf", replay->conf_path, "frames",
-				    (json_int_t)n_frames, "snapped", (json_int_t)replay->n_snapped,
-				    "dropped", describe_total(&replay->dropped), "passed",
+	return print_json(json_pack("{s:o, s:o, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o}", "device",
+				    text_or_null(replay->device), "conf",
+				    text_or_null(replay->conf_path), "frames", (json_int_t)n_frames,
+				    "snapped", (json_int_t)replay->n_snapped, "dropped",
+				    describe_total(&replay->dropped), "passed",
 				    describe_total(&replay->passed), "rules", rules, "unmatched",
 				    describe_total(&replay->outcome[BALEEN_OUTCOME_UNMATCHED]),
 				    "vital", describe_total(&replay->outcome[BALEEN_OUTCOME_VITAL]),

@@ -83,7 +83,7 @@ static int receive(struct conf_goal *goal, const struct baleen_rule_store *state
 	struct baleen_rollout_site site = { .has_fleet = false };
 	struct baleen_error error;
 
-	rollout_site_read_for(conf, &site);
+	rollout_site_read_for(conf, !goal->looks, &site);
 	for (size_t i = 0; i < conf->n_feeds; i++) {
 		const struct baleen_conf_feed *feed = &conf->feed[i];
 		const struct baleen_stored_rule *rule = &conf->rules.rule[feed->rule];

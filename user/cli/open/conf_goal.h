@@ -14,6 +14,7 @@
  * @device: its name
  * @path: path of the configuration
  * @is_default: which is default.conf
+ * @looks: nothing is to be written
  * @is_offline: no server is asked
  * @ignores_limits: what the limits of its rules refuse is taken
  * @conf: the configuration
@@ -25,12 +26,13 @@
  * @versions: versions of its feeds
  * @answers: answers for its never-names
  *
- * The first five are given.
+ * The first six are given.
  */
 struct conf_goal {
 	const char *device;
 	char path[BALEEN_RULE_STORE_PATH_BYTES];
 	bool is_default;
+	bool looks;
 	bool is_offline;
 	bool ignores_limits;
 	struct baleen_conf conf;

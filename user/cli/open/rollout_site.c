@@ -84,7 +84,7 @@ static void tell_all(const struct baleen_trial *trial)
 
 /* --- this host ------------------------------------------------------------------------ */
 
-void rollout_site_read(struct baleen_rollout_site *site)
+static void read_site(struct baleen_rollout_site *site, bool hears)
 {
 	struct baleen_fleet_conf conf;
 
@@ -92,17 +92,24 @@ void rollout_site_read(struct baleen_rollout_site *site)
 	if (!baleen_fleet_conf_read(&conf, NULL)) {
 		site->has_fleet = true;
 		strcpy(site->host, conf.host);
-		hear_all(site);
+		if (hears)
+			hear_all(site);
 	} else if (gethostname(site->host, sizeof(site->host) - 1)) {
 		strcpy(site->host, "localhost");
 	}
 }
 
-void rollout_site_read_for(const struct baleen_conf *conf, struct baleen_rollout_site *site)
+void rollout_site_read(struct baleen_rollout_site *site)
+{
+	read_site(site, true);
+}
+
+void rollout_site_read_for(const struct baleen_conf *conf, bool hears,
+			   struct baleen_rollout_site *site)
 {
 	for (size_t i = 0; i < conf->n_feeds && !*site->host; i++)
 		if (baleen_feed_set_is(conf->feed[i].wanted.source))
-			rollout_site_read(site);
+			read_site(site, hears);
 }
 
 void rollout_votes_put(const struct baleen_trial *trial)

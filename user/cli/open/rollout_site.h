@@ -13,8 +13,11 @@
  */
 void rollout_site_read(struct baleen_rollout_site *site);
 
-/* The same, where a configuration has a signed set, and once: the site begins as zeros. */
-void rollout_site_read_for(const struct baleen_conf *conf, struct baleen_rollout_site *site);
+/* The same, where a configuration has a signed set, and once: the site begins as zeros. @hears:
+ * what other hosts say is written down
+ */
+void rollout_site_read_for(const struct baleen_conf *conf, bool hears,
+			   struct baleen_rollout_site *site);
 
 /* Writes the votes of a step down, or complains. */
 void rollout_votes_put(const struct baleen_trial *trial);

@@ -8,7 +8,7 @@
  *      live filter
  *
  * To compare takes no lock and changes nothing, so a run that finds nothing to do
- * leaves no trace. What is carried out is compared anew under the lock.
+ * leaves no trace but of which text it was (conf_edits.h). What is carried out is compared anew under the lock.
  */
 #ifndef BALEEN_CONF_PLAN_H
 #define BALEEN_CONF_PLAN_H
