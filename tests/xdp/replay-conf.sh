@@ -260,6 +260,28 @@ is "and is counted so" "$(counted veth-b@egress)" "$counts"
 is "of the device the same" "$(counts veth-b@egress out.pcap)" "$counts"
 check "forgotten" baleen detach --forget veth-b@egress
 
+# Frames that the kernel runs no such program over, and some that are long.
+pcap_begin odd.pcap
+for hex in 0800 080045 86dd60 8100 810000 88cc "0806$(zeros 28)" "080065$(zeros 30)" "8847$(zeros 40)" \
+	"0800$(ip4 1 17 $UDP)" "0800$(ip4 1 6 $TCP)$(zeros 3000)" "0800$(ip4 1 6 $TCP)$(zeros 70000)"; do
+	pcap_frame odd.pcap "$MACS$hex"
+done
+pcap_frame odd.pcap "${MACS}08"
+odd="pass short, pass short, pass short, pass short, pass short, pass not_ip, pass not_ip, pass version, pass mpls, \
+drop bad, drop bad, drop bad, pass short"
+# odd_fates ARGUMENT...: verdict and rule, or why none, of each
+odd_fates() { baleen replay -jv "$@" odd.pcap | jq -r '[.[] | "\(.verdict) \(.rule // .reason)"] | join(", ")'; }
+echo 198.51.100.1 >one
+printf 'egress\nrule bad drop\n  key src\n  feed %s/one\n  special keep\n' "$TMP" >new/veth-b@egress.conf
+is "odd frames of what goes out" "$(odd_fates -c new/veth-b@egress.conf)" "$odd"
+is "are those of what comes in" "$(odd_fates bad=one)" "$odd"
+check "a device without Ethernet" ip -n "$B" tuntap add dev tun-b mode tun
+check "which is up" ip -n "$B" link set dev tun-b up
+check "attached" baleen attach tun-b --drop bad=one
+is "odd frames of it, where no frame says that it is IP" "$(odd_fates tun-b | sed 's/not_ip/-/g; s/short/-/g; s/version/-/g; s/mpls/-/')" \
+	"$(sed 's/not_ip/-/g; s/short/-/g; s/version/-/g; s/mpls/-/' <<<"$odd")"
+check "detached" baleen detach tun-b
+
 # --- a feed from a server ---
 
 mkdir www

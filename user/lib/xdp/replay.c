@@ -276,6 +276,32 @@ static void find_key(const struct baleen_replay *replay, const u8 *frame, const 
 	judgement->has_key = true;
 }
 
+/* A frame that the kernel runs no program over: one that is shorter than Ethernet's header or, of
+ * what goes out and of a device without Ethernet, than what it says that it is. No rule is asked
+ * about such a frame. Return: -EINVAL for one that rules are asked about.
+ */
+static int judge_unrun(const struct baleen_replay *replay, const u8 *frame, u32 n_bytes,
+		       struct baleen_judgement *judgement)
+{
+	static const enum baleen_outcome outcomes[] = {
+		[BALEEN_PARSE_NOT_IP] = BALEEN_OUTCOME_NOT_IP,
+		[BALEEN_PARSE_MPLS] = BALEEN_OUTCOME_MPLS,
+		[BALEEN_PARSE_TAGS] = BALEEN_OUTCOME_TAGS,
+		[BALEEN_PARSE_VERSION] = BALEEN_OUTCOME_VERSION,
+		[BALEEN_PARSE_SHORT] = BALEEN_OUTCOME_SHORT,
+	};
+	struct baleen_packet packet;
+	enum baleen_parse parse = baleen_packet_parse(frame, frame + n_bytes, &packet);
+
+	if (parse == BALEEN_PARSE_IP4 || parse == BALEEN_PARSE_IP6)
+		return -EINVAL;
+	*judgement = (struct baleen_judgement){ .is_drop = replay->config.default_drop,
+						.outcome = outcomes[parse],
+						.run = BALEEN_RUN_NONE,
+						.parse = parse };
+	return 0;
+}
+
 int baleen_replay_frame(struct baleen_replay *replay, const u8 *frame, u32 n_bytes,
 			struct baleen_judgement *judgement, struct baleen_error *error)
 {
@@ -284,18 +310,15 @@ int baleen_replay_frame(struct baleen_replay *replay, const u8 *frame, u32 n_byt
 	u32 action;
 	int err;
 
-	if (n_bytes < BALEEN_ETHER_BYTES) {
-		*judgement = (struct baleen_judgement){ .is_drop = replay->config.default_drop,
-							.outcome = BALEEN_OUTCOME_SHORT,
-							.run = BALEEN_RUN_NONE,
-							.parse = BALEEN_PARSE_SHORT };
-		return 0;
-	}
+	if (n_bytes < BALEEN_ETHER_BYTES)
+		return judge_unrun(replay, frame, n_bytes, judgement);
 	err = test_run(replay, frame, n_bytes, &action);
 	if (err && n_bytes > n_readable) {
 		found.run = BALEEN_RUN_START;
 		err = test_run(replay, frame, n_readable, &action);
 	}
+	if (err == -EINVAL && !judge_unrun(replay, frame, n_bytes, judgement))
+		return 0;
 	if (err)
 		return baleen_fail(error, -err, "the kernel refused to run a frame of %u bytes: %s",
 				   n_bytes, strerror(-err));

@@ -47,8 +47,8 @@ enum baleen_outcome {
  * @BALEEN_RUN_WHOLE: the program was given all of it
  * @BALEEN_RUN_START: the kernel takes none that long; the program was given as
  *                    much as it can read of a frame of several buffers
- * @BALEEN_RUN_NONE: the kernel takes none that short; such a frame is
- *                   BALEEN_OUTCOME_SHORT whatever the rules
+ * @BALEEN_RUN_NONE: the kernel takes none that short; the outcome is what the frame is parsed to,
+ *                   such as BALEEN_OUTCOME_SHORT, whatever the rules
  */
 enum baleen_run {
 	BALEEN_RUN_WHOLE,
