@@ -321,8 +321,11 @@ printf 'rule bad drop\n feed %s/none\n' "$TMP" >new/veth-b.conf
 refuses "a feed that is not there" "new/veth-b.conf:2: $TMP/none: No such file or directory" baleen replay -c new/veth-b.conf in.pcap
 printf 'default pass\n' >new/veth-b.conf
 refuses "no rules" "new/veth-b.conf: has no rule" baleen replay -c new/veth-b.conf in.pcap
-refuses "a device without a filter" "veth-b has no filter: 'baleen replay -c FILE in.pcap' asks a configuration" \
-	baleen replay veth-b in.pcap
+refuses "a device without a filter" "veth-b has no filter: 'baleen replay -c $BALEEN_CONF_DIR/veth-b.conf veth-b in.pcap' \
+asks its configuration" baleen replay veth-b in.pcap
+check "as can be pasted" baleen replay -c "$BALEEN_CONF_DIR/veth-b.conf" veth-b in.pcap
+refuses "nor a configuration" "veth-a has no filter and no configuration: -c FILE asks one" \
+	in_ns "$A" "$BALEEN" replay veth-a in.pcap
 expect "rules beside a configuration" 2 "" "baleen: replay: -c other.cfg has rules of its own: other rules, --default and \
 options of lists do not go with it (see 'baleen help replay')" baleen replay veth-b -c other.cfg --default drop in.pcap
 expect "a list behind a device" 2 "" "baleen: replay: veth-b is a device, and has its rules: behind it comes the capture \

@@ -257,6 +257,7 @@ static int apply_once(struct apply *apply, const char *name, const char *path, b
 		.apply = apply,
 		.name = name,
 		.wanted = { .device = name,
+			    .path = path,
 			    .is_default = is_default,
 			    .looks = apply->looks,
 			    .is_offline = apply->is_offline,
@@ -269,7 +270,6 @@ static int apply_once(struct apply *apply, const char *name, const char *path, b
 	struct baleen_error error;
 	int err, ifindex;
 
-	snprintf(device.wanted.path, sizeof(device.wanted.path), "%s", path);
 	device.work.data = &device;
 	device.work.goal = conf_goal_of(&device.wanted);
 	if (baleen_device_ifindex(name, &ifindex, &error))

@@ -8,6 +8,7 @@
 #include "cli/open/conf_goal.h"
 #include "cli/open/rule_images.h"
 #include "deploy/conf_derive.h"
+#include "deploy/conf_find.h"
 #include "kmod/kmod_rules.h"
 #include "net/device.h"
 #include "util/shell.h"
@@ -94,13 +95,13 @@ static int load_derived(struct replay *replay, const struct baleen_conf_goal *go
 static int load_conf(struct replay *replay)
 {
 	struct conf_goal wanted = { .device = replay->device,
+				    .path = replay->conf_path,
 				    .looks = true,
 				    .is_offline = replay->is_offline };
 	char device[BALEEN_POINT_BYTES];
 	struct baleen_conf_goal goal;
 	int err;
 
-	snprintf(wanted.path, sizeof(wanted.path), "%s", replay->conf_path);
 	conf_goal_device_of(wanted.path, device, sizeof(device), &wanted.is_default);
 	if (!baleen_device_index(wanted.device))
 		complain("warning: %s: no such device here: this host's own addresses are not "
@@ -114,11 +115,30 @@ static int load_conf(struct replay *replay)
 	return err;
 }
 
+static int complain_no_filter(const struct replay *replay)
+{
+	const char *device = replay->device;
+	char path[BALEEN_RULE_STORE_PATH_BYTES];
+	struct baleen_kmod_rules module;
+	bool is_default;
+
+	if (!baleen_kmod_rules_open(&module, device, false, NULL)) {
+		baleen_kmod_rules_close(&module);
+		return complain("%s has rules of the kernel module: each of its filters can be "
+				"asked as %s:RULE",
+				device, device);
+	}
+	if (baleen_conf_find(device, path, sizeof(path), &is_default, NULL) || access(path, R_OK))
+		return complain("%s has no filter and no configuration: -c FILE asks one", device);
+	return complain("%s has no filter: 'baleen replay -c %s %s %s' asks its configuration",
+			device, baleen_shell_word(path).text, baleen_shell_word(device).text,
+			baleen_shell_word(replay->rules.waiting).text);
+}
+
 /* A device that has no filter now may have had one, or get it back. */
 static int load_device(struct replay *replay)
 {
 	const char *device = replay->device;
-	struct baleen_kmod_rules module;
 	struct baleen_error error;
 	struct baleen_xdp xdp;
 	int err = baleen_xdp_open(&xdp, device, true, &error);
@@ -129,16 +149,8 @@ static int load_device(struct replay *replay)
 		complain("warning: %s has no filter now: here is what its rules would do", device);
 		return load_derived(replay, NULL);
 	}
-	if (err && !baleen_kmod_rules_open(&module, device, false, NULL)) {
-		baleen_kmod_rules_close(&module);
-		return complain(
-			"%s has rules of the kernel module: each of its filters can be asked "
-			"as %s:RULE",
-			device, device);
-	}
 	if (err)
-		return complain("%s has no filter: 'baleen replay -c FILE %s' asks a configuration",
-				device, baleen_shell_word(replay->rules.waiting).text);
+		return complain_no_filter(replay);
 	if (xdp.attach_status != BALEEN_ATTACH_STATUS_ATTACHED)
 		complain("warning: the filter of %s is not in force (%s)", device,
 			 baleen_attach_status_text(xdp.attach_status));

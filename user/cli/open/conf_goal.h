@@ -30,7 +30,7 @@
  */
 struct conf_goal {
 	const char *device;
-	char path[BALEEN_RULE_STORE_PATH_BYTES];
+	const char *path;
 	bool is_default;
 	bool looks;
 	bool is_offline;
