@@ -168,6 +168,9 @@ check "by hand" baleen rule del veth-b:seen
 everywhere "is named" "edited since $TMP/other file.conf was applied" \
 	"baleen apply --diff -c '$TMP/other file.conf' veth-b" '[true,"same"]' 1
 check_status "the command can be pasted" 3 eval "$(told | sed "s/.*: '\\(baleen.*\\)' shows it/\\1/")"
+check_status "from standard input" 3 baleen apply -c /dev/stdin veth-b <kept
+check "by hand" baleen rule del veth-b:ssh
+everywhere "no file is named" "edited since its configuration was applied" "baleen apply --diff veth-b" '[true,"same"]' 1
 check "forgotten" baleen detach --forget veth-b
 check "attached by hand" baleen attach veth-b --drop bad=list
 is "nothing was applied" "$(told)$(baleen status -j veth-b | jq -c '.[0].made_of.conf')" null

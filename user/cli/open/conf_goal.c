@@ -143,12 +143,14 @@ static int ask_names(struct conf_goal *goal, const struct baleen_rule_store *sta
 	return 0;
 }
 
-/* The state remembers it, for commands that run elsewhere. */
+/* The state remembers it, for commands that run elsewhere. Standard input is of this one alone. */
 static int name_whole(struct conf_goal *goal, struct baleen_error *error)
 {
 	char here[BALEEN_RULE_STORE_PATH_BYTES] = "";
 	int n;
 
+	if (!strncmp(goal->path, "/dev/", 5) || !strncmp(goal->path, "/proc/", 6))
+		return 0;
 	if (*goal->path != '/' && !getcwd(here, sizeof(here)))
 		return baleen_fail(error, errno, "%s: %m", goal->path);
 	n = snprintf(goal->whole_path, sizeof(goal->whole_path), "%s%s%s", here, *here ? "/" : "",

@@ -22,7 +22,7 @@
  * @applied: the configuration that was applied last; all zeros when there was none, or what is not
  *           read any more
  * @was_edited: the device has been edited by hand since, and @conf does not say the same
- * @whole_path: @path from / on
+ * @whole_path: @path from / on; empty of standard input and the like
  * @versions: versions of its feeds
  * @answers: answers for its never-names
  *

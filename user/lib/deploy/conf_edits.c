@@ -123,7 +123,9 @@ int baleen_conf_put_applied(const struct baleen_conf_goal *goal, struct baleen_r
 	if (!goal->path)
 		return 0;
 	err = baleen_rule_store_set_text(state, CONF, goal->conf->text, error);
-	return err ? err : baleen_rule_store_set_text(state, CONF_PATH, goal->path, error);
+	return err ? err :
+		     baleen_rule_store_set_text(state, CONF_PATH, *goal->path ? goal->path : NULL,
+						error);
 }
 
 static bool is_remembered(const struct baleen_conf_goal *goal,

@@ -32,7 +32,7 @@ enum baleen_conf_file {
 /**
  * struct baleen_conf_edits - what was edited
  * @was_applied: a configuration was; without one nothing is known
- * @path: path of its file
+ * @path: path of its file; empty when that is not known, and so what became of it
  * @by_hand: the device enforces something else than was applied
  * @file: what became of the file
  */

@@ -93,7 +93,7 @@ struct baleen_conf_plan {
  * @answers: answers for its never-names; NULL for none, so the last ones stay
  * @device: name of the device, whose entries the book may have
  * @is_volatile: what was attached by hand, or has no state, ends with the filter, as before
- * @path: path of the file, from / on; NULL for none
+ * @path: path of the file, from / on; empty when it has none that lasts; NULL for a restore
  */
 struct baleen_conf_goal {
 	const struct baleen_conf *conf;
