@@ -99,12 +99,37 @@ is "each statement" "$(grep '^icp' "$TMP/out")" "$(printf '%s\n' "${ICP[@]}")"
 cp "$TMP/out" again.conf
 check "what is printed can be applied" baleen apply -c again.conf veth-b
 is "and is the same" "$(<"$TMP/out")" "veth-b: unchanged, generic"
+# --- asked about ------------------------------------------------------------
+
+check "match asks the filter of a sibling" baleen match veth-b:a $U/one $U/two $U/three
+is "it has two" "$(paste -sd ' ' "$TMP/out")" "$U/one $U/two"
+check "info describes it" baleen info veth-b:a
+check_status "a sibling that is not there" 1 baleen match veth-b:b $U/one
+check "why tells of a hit" baleen why veth-b $U/one
+is "and for how long" "$(sed 's/fresh for .*/fresh for HOURS/' "$TMP/out")" \
+	"veth-b:a: $U/one: answered: hit; its filter has it, fresh for HOURS"
+check "and of a miss, on every device" baleen why -j $U/three
+is "as JSON" "$(jq -c '.[0] | [.device, .sibling, .answer, .has, .fresh_s]' "$TMP/out")" \
+	'["veth-b","a","miss",false,null]'
+check_status "of URLs and addresses at once" 1 baleen why veth-b $U/one 10.66.0.1
+held $U/one $U/two
+baleen metrics >metrics
+is "metrics have it" "$(grep -c '^baleen_icp_' metrics) \
+$(sed -n 's/^baleen_icp_objects{device="veth-b",sibling="a"} //p' metrics) \
+$(sed -n 's/^baleen_icp_answers_total{device="veth-b",sibling="a",answer="hit"} //p' metrics)" "26 2 3"
+is "those of one device, too" "$(baleen metrics veth-b | grep -c '^baleen_icp_')" 26
+check "another device has none" test "$(baleen metrics lo | grep -c '^baleen_icp_')" = 0
+baleen doctor veth-b >doctor
+is "doctor finds it well" "$(grep -c 'ok.*icp.*1 of 1 cache is answered for' doctor)" 1
+
 check "a ban of the asker" baleen ban 10.66.0.1
 is "is a ban for queries, too" "$(ask 10.66.0.2 $U/one)" "no answer"
 check "it ends" baleen unban 10.66.0.1
 is "and they are answered" "$(ask 10.66.0.2 $U/one)" "hit"
 
 check "somebody takes it off" baleen icp detach veth-b
+check_status "doctor sees it" 1 baleen doctor veth-b
+is "and says how it is mended" "$(grep -A1 'not answered for' "$TMP/out" | grep -c 'baleen apply veth-b')" 1
 check_status "that is seen" 3 baleen apply --check veth-b
 is "it is told" "$(head -n 1 "$TMP/out")" "veth-b: ~ icp: not in force"
 check_status "and mended" 3 baleen apply veth-b
@@ -115,6 +140,8 @@ check_status "another mode" 3 baleen apply --diff veth-b
 is "is one line of a difference" "$(grep -c "^veth-b: [-+]icp" "$TMP/out")" 2
 check_status "is applied" 3 baleen apply veth-b
 is "hits go to the cache now" "$(ask 10.66.0.2 $U/one $U/three)" "no answer miss"
+baleen why veth-b $U/one >why
+is "why says so" "$(grep -c 'left to the cache: mode confirm leaves hits to it; its filter has it' why)" 1
 
 # --- taken back ---------------------------------------------------------------
 

@@ -7,6 +7,7 @@
 
 #include "cli/ban/why.h"
 #include "cli/ban/why_source.h"
+#include "cli/ban/why_url.h"
 #include "cli/common/options.h"
 #include "cli/open/devices.h"
 #include "key/key_text.h"
@@ -142,12 +143,16 @@ static int parse(struct why *why, int argc, char **argv)
 
 	if (err)
 		return err;
-	has_device = baleen_address_parse(*argv, &ignored, &reason);
+	why->is_of_urls = why_is_url(argv[argc > 1 && !why_is_url(*argv)]);
+	has_device = why->is_of_urls ? !why_is_url(*argv) :
+				       baleen_address_parse(*argv, &ignored, &reason);
 	if (has_device && argc < 2)
 		return complain_usage(&why_command, "%s: an address is asked for", *argv);
 	why->device = has_device ? *argv : NULL;
 	why->address = argv + has_device;
 	why->n_addresses = argc - has_device;
+	if (why->is_of_urls)
+		return 0;
 	why->is_egress = has_device && baleen_device_is_egress(why->device);
 	if (why->is_egress ? why->dst : why->src)
 		return complain_usage(&why_command, "--%s: ADDR is the %s of what %s",
@@ -264,7 +269,10 @@ static int run(int argc, char **argv)
 	if (err)
 		return err;
 	all = why.json ? json_array() : NULL;
-	err = why.device ? on_device(&why, all) : on_each(&why, all);
+	if (why.is_of_urls)
+		err = why_urls(why.device, why.address, why.n_addresses, all);
+	else
+		err = why.device ? on_device(&why, all) : on_each(&why, all);
 	if (!all || json_array_size(all))
 		return finish_collected(all, err);
 	json_decref(all);
@@ -296,12 +304,14 @@ static const struct option_spec options[] = {
 
 const struct command why_command = {
 	.name = "why",
-	.synopsis = "[DEV] ADDR... [--proto P] [--dport N] [OPTION...]",
+	.synopsis = "[DEV] ADDR|URL... [--proto P] [--dport N] [OPTION...]",
 	.help = "Says what becomes of a packet from ADDR, by asking the program itself, and because of\n"
 		"which rule and entry: the prefix, file and line or origin, reason, since when and\n"
 		"until when; of what passes, because of which rule, qualifier, default or dry run.\n"
 		"Nothing is counted. Where packets and entries disagree, it says so. Without DEV it is of\n"
 		"every device with a filter of what comes in.\n"
+		"Of a URL: what is answered to a cache that asks for it, for each cache that DEV answers\n"
+		"for, and why.\n"
 		"Exit: 0 answered; 1 also when they disagree.\n",
 	.options = options,
 	.asks = { 1, INT_MAX, "an address is asked for, and DEV may be given" },

@@ -13,6 +13,7 @@
  * @device: its name
  * @address: the addresses that are asked about
  * @n_addresses: how many
+ * @is_of_urls: they are URLs, of caches
  * @is_egress: packets go out, to the addresses that are asked about
  * @src: source as typed, or NULL; of what goes out
  * @dst: destination as typed, or NULL; of what comes in
@@ -26,6 +27,7 @@ struct why {
 	const char *device;
 	char *const *address;
 	u32 n_addresses;
+	bool is_of_urls;
 	bool is_egress;
 	const char *src;
 	const char *dst;

@@ -116,8 +116,9 @@ const struct command match_command = {
 	.name = "match",
 	.synopsis = "[-vcj0] [--count-copies] [-f FILE] IMAGE [KEY...]",
 	.help = "Prints the keys that are in the set: grep for sets. Without KEY and -f it reads\n"
-		"standard input. On a live rule (DEV:RULE) it reads the live map, and of a filter of\n"
-		"the kernel module (kmod:NAME) it asks the kernel.\n"
+		"standard input. On a live rule (DEV:RULE), or a cache that is answered for\n"
+		"(DEV:SIBLING, keys are URLs), it reads the live map, and of a filter of the kernel\n"
+		"module (kmod:NAME) it asks the kernel.\n"
 		"Exit: 0 when a key was printed, 1 when none was or a key could not be read.\n",
 	.options = options,
 	.asks = { 1, INT_MAX, "no IMAGE given" },

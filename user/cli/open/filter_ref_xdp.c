@@ -8,6 +8,25 @@
 #include "cli/open/session.h"
 #include "cli/open/guard.h"
 #include "filter/recent.h"
+#include "icp/icp.h"
+
+/* The filter of a cache that the device answers for; -ENOENT when there is no such one. */
+static int read_sibling(struct filter_ref *ref)
+{
+	struct baleen_error error;
+	struct baleen_icp icp;
+	int n, err = -ENOENT;
+
+	if (baleen_icp_open(&icp, ref->device, false, NULL))
+		return err;
+	n = baleen_icp_sibling(&icp, ref->rule);
+	if (n >= 0)
+		err = baleen_icp_filter(&icp, n, &ref->filter, &error);
+	if (n >= 0 && err)
+		err = complain("%s", error.text);
+	baleen_icp_close(&icp);
+	return err;
+}
 
 static int read_rule(struct filter_ref *ref, struct baleen_list *list, struct list_options *options)
 {
@@ -18,11 +37,15 @@ static int read_rule(struct filter_ref *ref, struct baleen_list *list, struct li
 	int index, err;
 
 	/* While a writer moves keys, who lists them could miss one. */
-	if (baleen_xdp_open(&xdp, device, copies, &error))
-		return complain("%s", error.text);
+	if (baleen_xdp_open(&xdp, device, copies, &error)) {
+		err = read_sibling(ref);
+		return err == -ENOENT ? complain("%s", error.text) : err;
+	}
 	index = baleen_xdp_rule_index(&xdp, rule);
 	if (index < 0) {
-		err = complain_no_rule(device, rule);
+		err = read_sibling(ref);
+		if (err == -ENOENT)
+			err = complain_no_rule(device, rule);
 	} else {
 		if (xdp.attach_status != BALEEN_ATTACH_STATUS_ATTACHED &&
 		    xdp.attach_status != BALEEN_ATTACH_STATUS_MOVED)

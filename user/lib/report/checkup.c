@@ -140,6 +140,7 @@ int baleen_checkup_run(const char *device, struct baleen_checkup *checkup,
 	if (patient.has_xdp)
 		describe_again(&patient);
 	baleen_checkup_filter(&patient);
+	baleen_checkup_icp(&patient);
 	baleen_checkup_device(&patient);
 	baleen_checkup_host(&patient);
 	baleen_checkup_fleet(&patient);

@@ -147,6 +147,8 @@ static const char *list_undone(const struct baleen_patient *patient, char text[s
 				    NULL,
 		patient->limits_ban ? "limits ban nobody" : NULL,
 		patient->is_kept ? "feeds are not looked for" : NULL,
+		patient->is_kept && *patient->rules.icp ? "what caches hold is not read again" :
+							  NULL,
 		patient->is_kept ? "a device that comes again has no filter" : NULL,
 	};
 	size_t used = 0;

@@ -140,6 +140,12 @@ void baleen_checkup_filter(struct baleen_patient *patient);
 void baleen_checkup_device(struct baleen_patient *patient);
 
 /**
+ * baleen_checkup_icp() - caches that the device answers for
+ * @patient: opened
+ */
+void baleen_checkup_icp(struct baleen_patient *patient);
+
+/**
  * baleen_checkup_host() - state, disk, daemon and clock
  * @patient: opened
  */

@@ -154,6 +154,7 @@ static struct rows rows_of(const struct baleen_metrics_source *source, enum bale
 		{ source->feed, source->n_feeds, sizeof(*source->feed) },
 		{ source->origin, source->n_origins, sizeof(*source->origin) },
 		{ source->name, source->n_names, sizeof(*source->name) },
+		{ source->sibling, source->n_siblings, sizeof(*source->sibling) },
 		{ &source->fleet, source->n_fleets, sizeof(source->fleet) },
 	};
 

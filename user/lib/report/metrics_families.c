@@ -9,6 +9,7 @@
 #define OF_FEED(member) offsetof(struct baleen_metrics_feed, member)
 #define OF_ORIGIN(member) offsetof(struct baleen_metrics_origin, member)
 #define OF_NAME(member) offsetof(struct baleen_metrics_name, member)
+#define OF_SIBLING(member) offsetof(struct baleen_metrics_sibling, member)
 #define OF_DAEMON(member) offsetof(struct baleen_metrics_daemon, member)
 #define OF_FLEET(member) offsetof(struct baleen_metrics_fleet, member)
 #define OF_RELEASE(member) offsetof(struct baleen_metrics_release, member)
@@ -35,6 +36,8 @@ const struct baleen_metrics_label
 					     { "origin", OF_ORIGIN(origin) } },
 		[BALEEN_METRICS_NAMES] = { { "device", OF_NAME(device) },
 					   { "name", OF_NAME(name) } },
+		[BALEEN_METRICS_SIBLINGS] = { { "device", OF_SIBLING(device) },
+					      { "sibling", OF_SIBLING(sibling) } },
 		[BALEEN_METRICS_FLEET] = { { "fleet", OF_FLEET(fleet) } },
 	};
 
@@ -70,6 +73,42 @@ static const struct baleen_metrics_part samplings[] = {
 	{ "not_sampled", OF_DEVICE(stats.not_sampled) },
 	{ "lost", OF_DEVICE(stats.sample_lost) },
 	{ NULL, 0 },
+};
+
+static const struct baleen_metrics_part icp_answers[] = {
+	{ "hit", OF_SIBLING(stats.hits) },
+	{ "miss", OF_SIBLING(stats.misses) },
+	{ NULL, 0 },
+};
+
+static const struct baleen_metrics_part icp_passed[] = {
+	{ "confirmed", OF_SIBLING(stats.confirmed) },
+	{ "expired", OF_SIBLING(stats.expired) },
+	{ "observed", OF_SIBLING(stats.observed) },
+	{ "stale", OF_SIBLING(stats.stale) },
+	{ "strangers", OF_SIBLING(stats.strangers) },
+	{ "fragments", OF_SIBLING(stats.fragments) },
+	{ "too_long", OF_SIBLING(stats.too_long) },
+	{ "malformed", OF_SIBLING(stats.malformed) },
+	{ "other_opcodes", OF_SIBLING(stats.other_opcodes) },
+	{ "with_options", OF_SIBLING(stats.with_options) },
+	{ "odd_urls", OF_SIBLING(stats.odd_urls) },
+	{ "failed", OF_SIBLING(stats.failed) },
+	{ NULL, 0 },
+};
+
+static const struct baleen_metrics_part icp_compared[] = {
+	{ "agreed_hits", OF_SIBLING(stats.agreed_hits) },
+	{ "agreed_misses", OF_SIBLING(stats.agreed_misses) },
+	{ "false_hits", OF_SIBLING(stats.false_hits) },
+	{ "false_misses", OF_SIBLING(stats.false_misses) },
+	{ NULL, 0 },
+};
+
+static const struct baleen_metrics_part icp_changes[] = {
+	{ "inserted", OF_SIBLING(stats.inserted) }, { "deleted", OF_SIBLING(stats.deleted) },
+	{ "again", OF_SIBLING(stats.again) },	    { "absent", OF_SIBLING(stats.absent) },
+	{ "no_room", OF_SIBLING(stats.no_room) },   { NULL, 0 },
 };
 
 static const struct baleen_metrics_part updates[] = {
@@ -444,6 +483,49 @@ const struct baleen_metrics_family baleen_metrics_families[] = {
 	  .set = BALEEN_METRICS_NAMES,
 	  .at = OF_NAME(failed_s),
 	  .help = "Last time there was no answer, when none came since, in seconds since 1970." },
+	{ .name = "baleen_icp_answers",
+	  .type = BALEEN_METRICS_COUNTER,
+	  .set = BALEEN_METRICS_SIBLINGS,
+	  .by = "answer",
+	  .parts = icp_answers,
+	  .help = "Queries of other caches that were answered for the sibling." },
+	{ .name = "baleen_icp_passed",
+	  .type = BALEEN_METRICS_COUNTER,
+	  .set = BALEEN_METRICS_SIBLINGS,
+	  .by = "reason",
+	  .parts = icp_passed,
+	  .help = "Datagrams to the sibling that were left to it." },
+	{ .name = "baleen_icp_compared",
+	  .type = BALEEN_METRICS_COUNTER,
+	  .set = BALEEN_METRICS_SIBLINGS,
+	  .by = "result",
+	  .parts = icp_compared,
+	  .help = "Answers of the sibling itself beside its filter: of a false hit the filter has "
+		  "it, and the sibling has not." },
+	{ .name = "baleen_icp_changes",
+	  .type = BALEEN_METRICS_COUNTER,
+	  .set = BALEEN_METRICS_SIBLINGS,
+	  .by = "change",
+	  .parts = icp_changes,
+	  .help = "Objects that came and went by the feed of the sibling, and what was there "
+		  "already, was not there, or found no room." },
+	{ .name = "baleen_icp_objects",
+	  .type = BALEEN_METRICS_GAUGE,
+	  .set = BALEEN_METRICS_SIBLINGS,
+	  .at = OF_SIBLING(n_objects),
+	  .help = "Objects that the filter of the sibling has." },
+	{ .name = "baleen_icp_fresh",
+	  .type = BALEEN_METRICS_GAUGE,
+	  .set = BALEEN_METRICS_SIBLINGS,
+	  .at = OF_SIBLING(is_fresh),
+	  .help = "The sibling was heard of and is answered for: 1 yes, 0 no." },
+	{ .name = "baleen_icp_synced_timestamp_seconds",
+	  .type = BALEEN_METRICS_GAUGE,
+	  .unit = "seconds",
+	  .set = BALEEN_METRICS_SIBLINGS,
+	  .at = OF_SIBLING(synced_s),
+	  .help = "When the filter was last made of what the sibling holds, in seconds since "
+		  "1970." },
 	{ .name = "baleen_fleet_connected",
 	  .type = BALEEN_METRICS_GAUGE,
 	  .set = BALEEN_METRICS_FLEET,

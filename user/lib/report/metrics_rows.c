@@ -171,6 +171,23 @@ struct baleen_metrics_name *baleen_metrics_add_name(struct baleen_metrics_source
 	return &source->name[source->n_names++];
 }
 
+struct baleen_metrics_sibling *baleen_metrics_add_sibling(struct baleen_metrics_source *source,
+							  const char *device, const char *sibling)
+{
+	struct baleen_metrics_sibling row;
+
+	forget(&row, sizeof(row));
+	set_label(row.device, sizeof(row.device), device);
+	set_label(row.sibling, sizeof(row.sibling), sibling);
+
+	if (is_there(BALEEN_METRICS_SIBLINGS, source->sibling, source->n_siblings, sizeof(row),
+		     &row) ||
+	    baleen_array_add(&source->sibling, source->n_siblings))
+		return NULL;
+	source->sibling[source->n_siblings] = row;
+	return &source->sibling[source->n_siblings++];
+}
+
 void baleen_metrics_free(struct baleen_metrics_source *source)
 {
 	free(source->device);
@@ -179,5 +196,6 @@ void baleen_metrics_free(struct baleen_metrics_source *source)
 	free(source->feed);
 	free(source->origin);
 	free(source->name);
+	free(source->sibling);
 	*source = (struct baleen_metrics_source){ 0 };
 }

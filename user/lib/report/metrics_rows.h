@@ -85,6 +85,17 @@ struct baleen_metrics_name *baleen_metrics_add_name(struct baleen_metrics_source
 						    const char *device, const char *name);
 
 /**
+ * baleen_metrics_add_sibling() - a row for a cache that is answered for
+ * @source: gets it
+ * @device: the device
+ * @sibling: its name
+ *
+ * Return: as baleen_metrics_add_name().
+ */
+struct baleen_metrics_sibling *baleen_metrics_add_sibling(struct baleen_metrics_source *source,
+							  const char *device, const char *sibling);
+
+/**
  * baleen_metrics_free() - free the rows and make the source empty
  * @source: the source
  */

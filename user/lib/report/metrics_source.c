@@ -13,6 +13,7 @@
 #include "release.h"
 #include "report/metrics_source.h"
 #include "report/metrics_fleet.h"
+#include "report/metrics_icp.h"
 #include "report/metrics_state.h"
 #include "state/rule_store.h"
 #include "state/rule_store_each.h"
@@ -312,6 +313,8 @@ int baleen_metrics_collect(struct baleen_metrics_source *source, char *const *de
 		err = collect_all(&to, error);
 	for (size_t i = 0; i < source->n_devices && !err; i++)
 		err = baleen_metrics_add_state(source, source->device[i].name, counts);
+	if (!err)
+		err = baleen_metrics_add_icp(source, devices, n_devices);
 	if (!n_devices)
 		baleen_metrics_add_fleet(source);
 	if (counts)

@@ -5,6 +5,7 @@
 #ifndef BALEEN_METRICS_VALUES_H
 #define BALEEN_METRICS_VALUES_H
 
+#include <baleen/icp.h>
 #include <baleen/stats.h>
 #include <stdint.h>
 
@@ -199,6 +200,24 @@ struct baleen_metrics_name {
 };
 
 /**
+ * struct baleen_metrics_sibling - a cache that a device answers for
+ * @device: the device
+ * @sibling: its name
+ * @n_objects: that its filter has
+ * @is_fresh: it is answered for: 1, else 0
+ * @synced_s: when its filter was made of what it holds, seconds since 1970
+ * @stats: what became of queries, answers and changes
+ */
+struct baleen_metrics_sibling {
+	char device[BALEEN_METRICS_DEVICE];
+	char sibling[BALEEN_METRICS_LABEL];
+	u64 n_objects;
+	u64 is_fresh;
+	u64 synced_s;
+	struct baleen_icp_sibling_stats stats;
+};
+
+/**
  * struct baleen_metrics_origin - the single entries of one origin in a rule
  * @device: device of the rule
  * @rule: its name
@@ -320,6 +339,8 @@ struct baleen_metrics_release {
  * @n_origins: how many
  * @name: by device
  * @n_names: how many
+ * @sibling: by device
+ * @n_siblings: how many
  * @fleet: the fleet of this host
  * @n_fleets: 1 when it is in one, else 0
  *
@@ -341,6 +362,8 @@ struct baleen_metrics_source {
 	size_t n_origins;
 	struct baleen_metrics_name *name;
 	size_t n_names;
+	struct baleen_metrics_sibling *sibling;
+	size_t n_siblings;
 	struct baleen_metrics_fleet fleet;
 	size_t n_fleets;
 };
