@@ -122,6 +122,27 @@ check "another device has none" test "$(baleen metrics lo | grep -c '^baleen_icp
 baleen doctor veth-b >doctor
 is "doctor finds it well" "$(grep -c 'ok.*icp.*1 of 1 cache is answered for' doctor)" 1
 
+# serve WHAT: in $B; the process is $server, the digest in got.digest; n_served: of URLs
+serve()
+{
+	: >served
+	nsenter --net="/run/netns/$B" -- "$BALEEN" icp serve --listen 0 --pause 0 "$1" >served 2>served.said &
+	server=$!
+	until_true "$1 is served" grep -q '^http:' served
+	in_ns "$B" curl -s -o got.digest "$(sed -n 's|^\(http://[^ ]*\): .*|\1|p' served)"
+	kill "$server"
+	wait "$server"
+}
+printf '%s\n' $U/one $U/two $U/three >urls
+n_served() { "$BALEEN" icp seed -o got.bln got.digest --from digest && "$BALEEN" match -f urls got.bln | paste -sd ' '; }
+serve veth-b:a
+is "a cuckoo filter is served as a digest, of its source" "$(n_served)" "$U/one $U/two"
+serve store.log
+is "so is a file that says what a cache holds" "$(n_served)" "$U/one $U/two"
+cp got.digest one.digest
+serve one.digest
+is "and a digest" "$(n_served) $(cmp one.digest got.digest && echo same)" "$U/one $U/two same"
+
 check "a ban of the asker" baleen ban 10.66.0.1
 is "is a ban for queries, too" "$(ask 10.66.0.2 $U/one)" "no answer"
 check "it ends" baleen unban 10.66.0.1

@@ -77,13 +77,14 @@ attach()
 # --- which kinds ---
 
 attach
+OR="; or serve what the cache holds, such as its swap.state: 'icp source' of a configuration says where that is"
 for kind in cuckoo bloom quotient; do
 	refuses "not of kind $kind" "veth-b:$kind: a $kind filter, and a cache digest is a Bloom \
-filter: make it with --kind classic or counting and --hash squid" baleen icp serve "veth-b:$kind"
+filter: make it with --kind classic or counting and --hash squid$OR" baleen icp serve "veth-b:$kind"
 done
 for hash in keyed blocked plain; do
 	refuses "not of other positions: $hash" "veth-b:$hash: a Bloom filter of other positions than \
-Squid's, and Squid would look for its keys elsewhere: make it with --hash squid" \
+Squid's, and Squid would look for its keys elsewhere: make it with --hash squid$OR" \
 		baleen icp serve "veth-b:$hash"
 done
 refuses "no such sibling" "veth-b: no sibling 'b'" baleen icp serve veth-b:b

@@ -6,15 +6,19 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "cli/open/filter_name.h"
 #include "cli/open/filter_ref.h"
 #include "daemon/digest_document.h"
+#include "deploy/icp_follow.h"
 #include "icp/icp.h"
 #include "util/clock.h"
+#include "util/input.h"
 
-/* A copy of a live filter is used for so long. */
+/* A copy of a live filter is used for so long, and what was read of a cache. */
 #define LIVE_MS 1000
+#define SOURCE_MS 20000
 
 /* The current one, and those that readers have not read to the end. */
 #define MAX_DOCUMENTS 3
@@ -70,6 +74,84 @@ static int encode(struct digest_maker *maker, const char *path, const struct bal
 	return 0;
 }
 
+/* --- of what caches hold ---------------------------------------------------------- */
+
+static int build_set(struct digest_maker *maker, const char *path, struct baleen_squid_set *set,
+		     struct digest_document *made)
+{
+	struct baleen_list list = { 0 };
+	struct baleen_filter filter;
+	struct baleen_error error;
+	int err;
+
+	if (baleen_squid_set_finish(set) || baleen_squid_set_to_list(set, &list))
+		return fail(maker, "%s: %s", path, strerror(ENOMEM));
+	err = baleen_build(&list, &maker->options.build, &filter, &error);
+	baleen_list_free(&list);
+	if (err)
+		return fail(maker, "%s: %s", path, error.text);
+	err = encode(maker, path, &filter, made);
+	baleen_filter_free(&filter);
+	return err;
+}
+
+/* A digest has bits, which no other source adds to. */
+static int make_of(struct digest_maker *maker, const char *path,
+		   const struct baleen_conf_icp_source *from, struct digest_document *made)
+{
+	const struct baleen_squid_read read = { .from = from->from };
+	struct baleen_squid_set all = { 0 };
+	bool is_digest = false;
+	int err = 0;
+
+	for (u32 i = 0; i < from->n && !err; i++) {
+		struct baleen_squid_source source;
+		struct baleen_error error;
+
+		if (baleen_squid_source_read(from->path[i], &read, &source, &error)) {
+			err = fail(maker, "%s", error.text);
+			break;
+		}
+		is_digest = source.from == BALEEN_SQUID_FROM_DIGEST;
+		if (is_digest && from->n > 1)
+			err = fail(maker, "%s: a digest has bits, and others have keys",
+				   from->path[i]);
+		else if (is_digest)
+			err = encode(maker, path, &source.filter, made);
+		else if (baleen_squid_set_add(&all, &source.set))
+			err = fail(maker, "%s: %s", path, strerror(ENOMEM));
+		baleen_squid_source_free(&source);
+	}
+	if (!err && !is_digest)
+		err = build_set(maker, path, &all, made);
+	baleen_squid_set_free(&all);
+	return err;
+}
+
+/* A filter that keeps half of each key makes no digest: what its configuration says of the
+ * cache does.
+ */
+static int make_of_sources(struct digest_maker *maker, const char *path, const char *device,
+			   const char *name, const char *why, struct digest_document *made)
+{
+	struct baleen_conf_icp *icp;
+	struct baleen_error error;
+	u32 n;
+	int err;
+
+	if (baleen_icp_sources(device, name, &icp, &n, &error))
+		return fail(maker,
+			    "%s: %s; or serve what the cache holds, such as its swap.state: 'icp "
+			    "source' of a configuration says where that is",
+			    path, why);
+	err = make_of(maker, path, &icp->source[n], made);
+	baleen_conf_icp_free(icp);
+	maker->live_ms = SOURCE_MS;
+	return err;
+}
+
+/* --- live filters ------------------------------------------------------------------ */
+
 /* Takes the count of entries from the counters: the header has the count at load time. */
 static int read_live(const struct baleen_icp *icp, u32 n, struct baleen_filter *filter,
 		     struct baleen_error *error)
@@ -102,11 +184,32 @@ static int make_live(struct digest_maker *maker, const char *path, struct digest
 	} else if (read_live(&icp, n, &filter, &error)) {
 		err = fail(maker, "%s: %s", path, error.text);
 	} else {
-		err = encode(maker, path, &filter, made);
+		bool fits = !baleen_digest_fits(&filter.image, &error);
+
+		err = fits ? encode(maker, path, &filter, made) :
+			     make_of_sources(maker, path, device, name, error.text, made);
 		baleen_filter_free(&filter);
 	}
 	baleen_icp_close(&icp);
 	return err;
+}
+
+/* Is it what a Squid says that it holds? By its first bytes. */
+static bool is_source(const char *path)
+{
+	int fd = baleen_input_open(path, BALEEN_INPUT_NAMED, NULL);
+	bool is_one = fd >= 0 && baleen_squid_source_is(fd);
+
+	if (fd >= 0)
+		close(fd);
+	return is_one;
+}
+
+static int make_of_file(struct digest_maker *maker, const char *path, struct digest_document *made)
+{
+	const struct baleen_conf_icp_source source = { .path = { (char *)path }, .n = 1 };
+
+	return make_of(maker, path, &source, made);
 }
 
 static int make_one(struct digest_maker *maker, const char *path, struct digest_document *made)
@@ -118,6 +221,10 @@ static int make_one(struct digest_maker *maker, const char *path, struct digest_
 		err = make_live(maker, path, made);
 		maker->lost_live = err;
 		return err;
+	}
+	if (is_source(path)) {
+		maker->lost_file = make_of_file(maker, path, made);
+		return maker->lost_file ? EXIT_FAILED : 0;
 	}
 	err = filter_ref_open(&ref, path, &maker->options);
 	if (!err) {
@@ -172,6 +279,7 @@ static int make_all(struct digest_maker *maker, struct digest_document *all)
 
 	maker->options.build.like = NULL;
 	maker->lost_live = maker->lost_file = false;
+	maker->live_ms = LIVE_MS;
 	for (int i = 0; i < maker->n_paths && !err; i++) {
 		struct digest_document one = { 0 };
 
@@ -292,7 +400,7 @@ static bool may_make(const struct digest_maker *maker)
 
 struct digest_document *digest_maker_collect(struct digest_maker *maker)
 {
-	bool is_old = maker->is_live && baleen_monotonic_ms() - maker->read_at_ms >= LIVE_MS;
+	bool is_old = maker->is_live && baleen_monotonic_ms() - maker->read_at_ms >= maker->live_ms;
 
 	if (may_make(maker) && (has_changed(maker) || (is_old && !maker->lost_file))) {
 		make(maker);

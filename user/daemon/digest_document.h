@@ -38,6 +38,7 @@ struct digest_document {
  * @n_paths: number of paths
  * @seen: identity of each file when it was read
  * @read_at_ms: when live filters were read
+ * @live_ms: for so long they are used
  * @is_live: at least one source is a live filter
  * @lost_live: the last attempt failed at a live filter, so its content is unknown
  * @lost_file: the last attempt failed at a file; the next one follows its change
@@ -52,6 +53,7 @@ struct digest_maker {
 	int n_paths;
 	struct digest_seen *seen;
 	u64 read_at_ms;
+	u64 live_ms;
 	bool is_live;
 	bool lost_live;
 	bool lost_file;

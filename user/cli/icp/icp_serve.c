@@ -146,11 +146,14 @@ static const struct option_spec options[] = {
 
 const struct command icp_serve_command = {
 	.name = "icp serve",
-	.synopsis = "[OPTION...] IMAGE|DEV:NAME...",
-	.help = "Serves images, live filters of siblings or lists of URLs, one over the other, as a\n"
-		"cache digest over HTTP until a signal ends it, for Squids with\n"
+	.synopsis = "[OPTION...] IMAGE|SOURCE|DEV:NAME...",
+	.help = "Serves images, live filters of siblings, lists of URLs, or what a Squid says that it\n"
+		"holds (swap.state, store.log, its list of objects), one over the other, as a cache\n"
+		"digest over HTTP until a signal ends it, for Squids with\n"
 		"`cache_peer ... digest-url=http://ADDRESS:PORT" DIGEST_PATH "`.\n"
-		"Images are classic or counting ones of hash squid and of one geometry. A file is read\n"
+		"Images are classic or counting ones of hash squid and of one geometry. Of a live filter\n"
+		"of another kind, which keeps half of each key, what 'icp source' of the configuration\n"
+		"names is served. A file is read\n"
 		"again when it has changed; a damaged one leaves what was served before. The URL is\n"
 		"printed once it can be asked.\n",
 	.options = options,

@@ -249,3 +249,27 @@ int baleen_icp_seed(const char *device, struct baleen_error *error)
 	baleen_conf_icp_free(icp);
 	return err;
 }
+
+int baleen_icp_sources(const char *device, const char *sibling, struct baleen_conf_icp **icp,
+		       u32 *n, struct baleen_error *error)
+{
+	char statements[BALEEN_ICP_TEXT_BYTES];
+	struct baleen_conf_icp *read = NULL;
+	int found = -ENOENT, err = read_statements(device, statements, error);
+
+	if (!err && *statements)
+		err = baleen_conf_icp_read(statements, &read, error);
+	if (!err && read)
+		found = baleen_icp_words_find(&read->words, sibling);
+	if (!err && (found < 0 || !read->source[found].n))
+		err = baleen_fail(error, ENOENT,
+				  "%s: no configuration has a source of sibling '%s'", device,
+				  sibling);
+	if (err) {
+		baleen_conf_icp_free(read);
+		return err;
+	}
+	*icp = read;
+	*n = found;
+	return 0;
+}

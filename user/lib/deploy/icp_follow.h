@@ -54,6 +54,20 @@ int baleen_icp_follow(const char *device, struct baleen_icp_followed *followed,
 		      struct baleen_error *error);
 
 /**
+ * baleen_icp_sources() - where it stands what a sibling has
+ * @device: name of the device
+ * @sibling: its name
+ * @icp: set to the statements of the device, to be freed with baleen_conf_icp_free()
+ * @n: number of the sibling, whose sources are not empty
+ * @error: filled in on failure
+ *
+ * Return: 0; -ENOENT when the configuration has no source of such a sibling; as
+ * baleen_conf_icp_read().
+ */
+int baleen_icp_sources(const char *device, const char *sibling, struct baleen_conf_icp **icp,
+		       u32 *n, struct baleen_error *error);
+
+/**
  * baleen_icp_seed() - read the sources of all siblings of a device
  * @device: name of the device, that has what its state says
  * @error: filled in on failure, by the first that failed

@@ -265,6 +265,13 @@ static int detect(int fd, const char *name, enum baleen_squid_from *from,
 
 /* --- reading ----------------------------------------------------------------- */
 
+bool baleen_squid_source_is(int fd)
+{
+	enum baleen_squid_from from = BALEEN_SQUID_FROM_ANY;
+
+	return !detect(fd, "", &from, NULL);
+}
+
 static int read_digest(int fd, const char *name, struct baleen_squid_source *source,
 		       struct baleen_error *error)
 {

@@ -92,6 +92,14 @@ int baleen_squid_source_read(const char *text, const struct baleen_squid_read *r
 			     struct baleen_squid_source *source, struct baleen_error *error);
 
 /**
+ * baleen_squid_source_is() - does a file begin as a source does?
+ * @fd: open for reading, of a file that can be read from anywhere
+ *
+ * Return: true or false.
+ */
+bool baleen_squid_source_is(int fd);
+
+/**
  * baleen_squid_source_text() - what was found, for people
  * @source: as read
  * @text: such as "1843 objects of store.log; 2 lines skipped, the first is line 17"; at
