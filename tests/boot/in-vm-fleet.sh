@@ -68,7 +68,7 @@ first()
 		--server 10.66.0.1:6379 -j | jq -r .trust)
 	key=$(far_baleen fleet join vm --host far --publish fail2ban --trust "$trust" \
 		--server 10.66.0.1:6379 -j | jq -r .key)
-	check "the other host is admitted" "$BALEEN" fleet admit far "$key"
+	check "the other host is admitted" "$BALEEN" fleet admit --operator far "$key"
 	start_far
 	check "a ban here" "$BALEEN" add lan0:bad 192.0.2.1 --origin fail2ban --ttl 1h
 	await "comes to the other host" far_knows 192.0.2.1

@@ -217,7 +217,7 @@ begin_fleet()
 		[ "$n" -ne 1 ] || continue
 		key=$(b "$n" fleet join lab --host "h$n" --trust "$trust" \
 			--publish fail2ban,soc "${options[@]}" -j | jq -r .key) || bail "no host $n"
-		b 1 fleet admit "h$n" "$key" >/dev/null || bail "host $n is not admitted"
+		b 1 fleet admit ${ADMIT_AS---operator} "h$n" "$key" >/dev/null || bail "host $n is not admitted"
 	done
 	for n in "$@"; do
 		await "host $n is in the fleet with the others" knows "$n" $#

@@ -19,6 +19,7 @@
 #include "fleet/fleet_own.h"
 #include "fleet/fleet_receive.h"
 #include "fleet/fleet_view.h"
+#include "fleet/fleet_word.h"
 #include "state/sql.h"
 
 #define NOW 1764028800000ull
@@ -26,8 +27,9 @@
 #define PUBLISHER "web3/fail2ban"
 
 static struct baleen_error error;
-static char fleet_dir[2][64];
-static struct baleen_fleet_store here, there;
+/* web3, web1, ops */
+static char fleet_dir[3][64];
+static struct baleen_fleet_store here, there, office;
 static struct baleen_fleet_keys web3, ops;
 static struct baleen_fleet_policy fleet_policy;
 static struct baleen_fleet_result result;
@@ -58,10 +60,12 @@ static inline void fleet_set_policy(const char *limits)
 	baleen_fleet_policy_free(&fleet_policy);
 	baleen_fleet_public_format(web3.public_key, of_web3);
 	baleen_fleet_public_format(ops.public_key, of_ops);
-	n = snprintf(text, sizeof(text),
-		     "fleet example\nserial 7\nhost web3 %s\nhost ops %s\nhost web1 %s\n"
-		     "publisher ops/operator\nmay pardon suspend\npublisher web*/*\n%s\n",
-		     of_web3, of_ops, of_ops, limits);
+	n = snprintf(
+		text, sizeof(text),
+		"fleet example\nserial 7\nhost web3 %s\nhost ops %s\nhost web1 %s\nhost web4 %s\n"
+		"publisher ops/control\nsets bans scans\nshortest-prefix 0 0\ncoverage 900G\nmay pardon suspend\n"
+		"publisher web*/*\n%s\n",
+		of_web3, of_ops, of_ops, of_ops, limits);
 	OK(baleen_fleet_policy_parse(text, n, "policy", &fleet_policy, &error));
 }
 
@@ -74,24 +78,28 @@ static inline int fleets_start(void **state)
 	fleet_set_policy("");
 	fleet_now = NOW;
 	fleet_local = 0;
-	for (u32 i = 0; i < 2; i++) {
+	for (u32 i = 0; i < 3; i++) {
+		struct baleen_fleet_store *const store[] = { &here, &there, &office };
+
 		strcpy(fleet_dir[i], "/tmp/baleen-fleet-XXXXXX");
 		if (!mkdtemp(fleet_dir[i]))
 			return -1;
-		OK(baleen_fleet_store_open(i ? &there : &here, fleet_dir[i], true, &error));
+		OK(baleen_fleet_store_open(store[i], fleet_dir[i], true, &error));
 	}
 	return 0;
 }
 
 static inline int fleets_stop(void **state)
 {
-	char command[160];
+	char command[256];
 
 	baleen_fleet_result_free(&result);
 	baleen_fleet_policy_free(&fleet_policy);
 	baleen_fleet_store_close(&here);
 	baleen_fleet_store_close(&there);
-	snprintf(command, sizeof(command), "rm -rf %s* %s", fleet_dir[0], fleet_dir[1]);
+	baleen_fleet_store_close(&office);
+	snprintf(command, sizeof(command), "rm -rf %s* %s %s", fleet_dir[0], fleet_dir[1],
+		 fleet_dir[2]);
 	return system(command);
 }
 
@@ -196,28 +204,85 @@ static inline void swap_here(void)
 
 /* --- operators ------------------------------------------------------------- */
 
-static inline struct baleen_fleet_writer control(u32 kind, const char *about, const char *by)
+/* What operators say. */
+enum { ASKS = BALEEN_FLEET_ASK, PARDON = 101, SUSPEND, RESUME };
+
+static inline struct baleen_fleet_writer asks_about(const char *about, const char *by)
 {
 	const struct baleen_fleet_signer signer = { .fleet = "example",
 						    .keys = &ops,
 						    .now_ms = fleet_now };
-	struct baleen_fleet_message message = { .control = kind, .reason = "by mistake" };
+	struct baleen_fleet_message message = { .control = BALEEN_FLEET_ASK,
+						.set = BALEEN_FLEET_SET };
 	struct baleen_fleet_writer writer;
 
 	strcpy(message.publisher, by);
-	if (kind == BALEEN_FLEET_PARDON || kind == BALEEN_FLEET_ASK) {
-		strcpy(message.set, BALEEN_FLEET_SET);
-		assert_int_equal(baleen_fleet_key_parse(about, &message.key), 0);
-	} else {
-		strcpy(message.target, about);
-	}
+	assert_int_equal(baleen_fleet_key_parse(about, &message.key), 0);
 	OK(baleen_fleet_own_control(&signer, &message, &writer, &error));
+	return writer;
+}
+
+static inline struct baleen_fleet_entry word_on(u32 kind, const char *about, u64 made_ms)
+{
+	struct baleen_fleet_entry entry = { .made_ms = made_ms, .reason = "by mistake" };
+
+	strcpy(entry.set, kind == PARDON  ? BALEEN_FLEET_SET :
+			  kind == SUSPEND ? BALEEN_FLEET_SUSPENDS :
+					    BALEEN_FLEET_RESUMES);
+	if (kind == PARDON)
+		assert_int_equal(baleen_fleet_key_parse(about, &entry.key), 0);
+	else
+		entry.key = baleen_fleet_key_name(about);
+	return entry;
+}
+
+/* Takes what was posted at a host; its result is that of the test. */
+static inline int take_words(struct baleen_fleet_store *store, const char *host)
+{
+	const struct baleen_fleet_receiver by = { .store = store,
+						  .policy = &fleet_policy,
+						  .host = host,
+						  .now_ms = fleet_now,
+						  .local_ms = fleet_now };
+	int ret;
+
+	baleen_fleet_result_free(&result);
+	OK(baleen_fleet_store_begin(store, &error));
+	ret = baleen_fleet_words_take(&by, &result, &error);
+	OK(ret < 0);
+	OK(baleen_fleet_store_commit(store, &error));
+	return ret;
+}
+
+/* The batch that says it, and nothing else. */
+static inline struct baleen_fleet_writer
+operator_says(struct baleen_fleet_store *store, const char *host, u32 kind, const char *about)
+{
+	const struct baleen_fleet_signer signer = { .fleet = "example",
+						    .keys = &ops,
+						    .now_ms = fleet_now };
+	struct baleen_fleet_publisher before = { .sequence = 0 };
+	struct baleen_fleet_writer writer;
+	struct baleen_fleet_entry entry;
+	char publisher[BALEEN_FLEET_PUBLISHER_BYTES];
+	u64 made_ms, last;
+
+	snprintf(publisher, sizeof(publisher), "%s/control", host);
+	baleen_fleet_store_find(store, publisher, &before, &error);
+	OK(baleen_fleet_word_time(store, fleet_now, &made_ms, &error));
+	entry = word_on(kind, about, made_ms);
+	OK(baleen_fleet_word_post(store, &entry, &error));
+	assert_int_equal(take_words(store, host), 1);
+	assert_int_equal(baleen_fleet_own_batch(store, publisher, &signer, before.sequence, &writer,
+						&last, &error),
+			 1);
 	return writer;
 }
 
 static inline struct baleen_fleet_writer operator_asks(u32 kind, const char *about)
 {
-	return control(kind, about, "ops/operator");
+	return kind == ASKS ? asks_about(about, "ops/control") :
+			      operator_says(&office, "ops", kind, about);
 }
 
 /* --- receive --------------------------------------------------------------- */

@@ -17,7 +17,7 @@ static int start(void **state)
 
 	if (err)
 		return err;
-	writer = operator_asks(BALEEN_FLEET_ASK, "192.0.2.1");
+	writer = operator_asks(ASKS, "192.0.2.1");
 	err = baleen_fleet_decode(writer.bytes, writer.n_bytes, &question, &why);
 	baleen_fleet_writer_free(&writer);
 	return err;
@@ -74,11 +74,11 @@ static void test_states(void **state)
 	n_hold = 1;
 	answers(true, BALEEN_FLEET_NOT_HELD, PUBLISHER ": " WHY);
 	n_hold = 2;
-	receives(operator_asks(BALEEN_FLEET_SUSPEND, PUBLISHER), BALEEN_FLEET_APPLIED);
+	receives(operator_asks(SUSPEND, PUBLISHER), BALEEN_FLEET_APPLIED);
 	answers(true, BALEEN_FLEET_NOT_COUNTED, PUBLISHER ": its publisher is suspended");
 	fleet_now++;
-	receives(operator_asks(BALEEN_FLEET_RESUME, PUBLISHER), BALEEN_FLEET_APPLIED);
-	receives(operator_asks(BALEEN_FLEET_PARDON, "192.0.2.1"), BALEEN_FLEET_APPLIED);
+	receives(operator_asks(RESUME, PUBLISHER), BALEEN_FLEET_APPLIED);
+	receives(operator_asks(PARDON, "192.0.2.1"), BALEEN_FLEET_APPLIED);
 	/* The wider ban counts, but for this address, which the rules let pass. */
 	answers(true, BALEEN_FLEET_BANNED, PUBLISHER ": in force");
 	fleet_now += 24 * HOUR;
@@ -115,7 +115,7 @@ static void test_believed(void **state)
 	baleen_fleet_writer_free(&writer);
 	question.incarnation[0] ^= 1;
 	/* No answer at all. */
-	other = operator_asks(BALEEN_FLEET_ASK, "192.0.2.1");
+	other = operator_asks(ASKS, "192.0.2.1");
 	refuses(&other, "ops");
 	baleen_fleet_writer_free(&other);
 }

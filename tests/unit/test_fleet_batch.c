@@ -201,7 +201,7 @@ static void test_digest_carries(void **state)
 /* docs/fleet.md shows the same bytes. */
 static const char *const example_hex[] = {
 	"424c4e46",
-	"01",
+	"02",
 	"01",
 	"0000", /* BLNF, version, batch */
 	"cd000000",
@@ -335,7 +335,8 @@ static void test_malformed(void **state)
 	const size_t entry = 64 + 7 + 13;
 
 	refuses_byte(0, 'b', "version");
-	refuses_byte(4, 2, "version");
+	refuses_byte(4, 1, "version");
+	refuses_byte(4, 3, "version");
 	refuses_byte(5, 0, "type");
 	refuses_byte(5, 5, "type");
 	refuses_byte(6, 1, "zero");
@@ -365,6 +366,47 @@ static void test_malformed(void **state)
 	refuses_byte(entry + 12 + 17, '\n', "reason");
 	refuses_byte(entry + 12 + 17, 0xff, "reason");
 	refuses_byte(entry + 12 + 17, 0, "");
+}
+
+/* A word on a publisher: its key is a name, and its set says which word. */
+static void test_words(void **state)
+{
+	struct baleen_fleet_entry entry = { .set = BALEEN_FLEET_SUSPENDS,
+					    .key = baleen_fleet_key_name("web3/*"),
+					    .made_ms = MADE,
+					    .end_ms = BALEEN_FLEET_NEVER_MS,
+					    .reason = "floods" },
+				  read;
+	u8 bytes[BALEEN_FLEET_ENTRY_MAX], other[BALEEN_FLEET_ENTRY_MAX];
+	char text[BALEEN_FLEET_KEY_TEXT];
+	const char *why;
+	bool is_del = true;
+	size_t n = baleen_fleet_entry_encode(&entry, false, bytes);
+
+	assert_int_equal(baleen_fleet_entry_decode(bytes, n, &read, &is_del, &why), n);
+	assert_false(is_del);
+	assert_int_equal(baleen_fleet_entry_compare(&entry, &read), 0);
+	assert_string_equal(baleen_fleet_key_format(&read.key, text), "web3/*");
+	for (size_t i = 0; i < n; i++)
+		assert_int_equal(baleen_fleet_entry_decode(bytes, i, &read, &is_del, &why), 0);
+	/* A length above that of names; no name; another set; a NUL byte inside. */
+	for (u32 i = 0; i < 4; i++) {
+		static const struct {
+			size_t at;
+			u8 value;
+		} wrong[] = { { 2, 58 }, { 4, '/' }, { 4 + 6, 'S' }, { 5, 0 } };
+
+		memcpy(other, bytes, n);
+		other[wrong[i].at] = wrong[i].value;
+		assert_int_equal(baleen_fleet_entry_decode(other, n, &read, &is_del, &why), 0);
+	}
+	assert_int_equal(baleen_fleet_key_name("a-name-that-is-longer-than-any-publisher-may-have/"
+					       "in-all-its-parts")
+				 .length,
+			 0);
+	assert_true(baleen_fleet_is_control("web3/control"));
+	assert_false(baleen_fleet_is_control("web3/controls"));
+	assert_false(baleen_fleet_is_control("control/web3"));
 }
 
 static void test_snapshot_order(void **state)
@@ -438,14 +480,12 @@ static void test_control(void **state)
 	struct baleen_fleet_change change = ban("2001:db8::/32", "");
 	struct baleen_fleet_writer writer;
 
-	for (u32 control = BALEEN_FLEET_PARDON; control <= BALEEN_FLEET_ANSWER; control++) {
-		bool is_pardon = control == BALEEN_FLEET_PARDON || control == BALEEN_FLEET_ASK;
+	for (u32 control = BALEEN_FLEET_ASK; control <= BALEEN_FLEET_ANSWER; control++) {
 		bool is_signal = control >= BALEEN_FLEET_SIGNAL;
 
 		message.control = control;
 		strcpy(message.reason, "by mistake");
-		strcpy(message.set, is_pardon ? "bans" : "");
-		strcpy(message.target, is_pardon || is_signal ? "" : "web4/soc");
+		strcpy(message.set, is_signal ? "" : "bans");
 		strcpy(message.topic, is_signal ? "rollout" : "");
 		strcpy(message.subject, is_signal ? "Spamhaus:drop" : "");
 		message.number = is_signal ? (1ull << 62) - 1 : 0;
@@ -457,17 +497,16 @@ static void test_control(void **state)
 		assert_int_equal(read.control, control);
 		assert_string_equal(read.reason, "by mistake");
 		assert_string_equal(read.set, message.set);
-		assert_string_equal(read.target, message.target);
 		assert_string_equal(read.topic, message.topic);
 		assert_string_equal(read.subject, message.subject);
 		assert_int_equal(read.number, message.number);
 		assert_int_equal(read.about, message.about);
 		assert_int_equal(read.value, message.value);
-		if (is_pardon)
+		if (!is_signal)
 			assert_memory_equal(&read.key, &message.key, sizeof(read.key));
 		for (size_t n = 0; n < writer.n_bytes; n++)
 			refuses(writer.bytes, n, "");
-		writer.bytes[64 + 7 + 13] = is_signal ? 4 : 7;
+		writer.bytes[64 + 7 + 13] = is_signal ? 1 : 7;
 		refuses(writer.bytes, writer.n_bytes, "control");
 		baleen_fleet_writer_free(&writer);
 	}
@@ -526,6 +565,7 @@ int main(void)
 		cmocka_unit_test(test_digest_carries),
 		cmocka_unit_test(test_cut_off),
 		cmocka_unit_test(test_malformed),
+		cmocka_unit_test(test_words),
 		cmocka_unit_test(test_snapshot_order),
 		cmocka_unit_test(test_batch_is_full),
 		cmocka_unit_test(test_example),

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
+#include "fleet/fleet_exception.h"
 #include "fleets.h"
 
 static u64 count_rows(void)
@@ -242,20 +243,19 @@ static void test_late(void **state)
 
 /* --- operators ------------------------------------------------------------- */
 
-static int add_pardon(const struct baleen_fleet_pardon *pardon, void *data)
+static int add_exception(const struct baleen_fleet_entry *pardon, void *data)
 {
 	char text[BALEEN_FLEET_KEY_TEXT];
 
-	sprintf(strchr(data, '\0'), "%s%s ", pardon->is_exception ? "!" : "",
-		baleen_fleet_key_format(&pardon->key, text));
+	sprintf(strchr(data, '\0'), "%s ", baleen_fleet_key_format(&pardon->key, text));
 	return 0;
 }
 
-static void pardons(const char *want)
+static void exceptions(const char *want)
 {
 	char got[256] = "";
 
-	OK(baleen_fleet_pardons_each(&there, fleet_now, add_pardon, got, &error));
+	OK(baleen_fleet_exceptions_each(&there, fleet_now, add_exception, got, &error));
 	assert_string_equal(got, want);
 }
 
@@ -268,11 +268,11 @@ static void test_pardon(void **state)
 	publish("192.0.2.1 192.0.2.2 192.0.2.3");
 	late = batch(2);
 	fleet_now++;
-	receives(operator_asks(BALEEN_FLEET_PARDON, "192.0.2.1"), BALEEN_FLEET_APPLIED);
+	receives(operator_asks(PARDON, "192.0.2.1"), BALEEN_FLEET_APPLIED);
 	told("-192.0.2.1");
 	assert_string_equal(result.effect[0].publisher, PUBLISHER);
 	in_force("192.0.2.2");
-	receives(operator_asks(BALEEN_FLEET_PARDON, "192.0.2.0/24"), BALEEN_FLEET_APPLIED);
+	receives(operator_asks(PARDON, "192.0.2.0/24"), BALEEN_FLEET_APPLIED);
 	told("-192.0.2.2");
 	in_force("");
 	/* Made before, though it comes after. */
@@ -281,9 +281,8 @@ static void test_pardon(void **state)
 	in_force("");
 	receives(head(), BALEEN_FLEET_APPLIED);
 	receives(snapshot(), BALEEN_FLEET_DUPLICATE);
-	pardons("192.0.2.0/24 192.0.2.1 ");
 	/* Made since: somebody means it. */
-	fleet_now++;
+	fleet_now += 2;
 	publish("192.0.2.1 192.0.2.2 192.0.2.3 192.0.2.4");
 	receives(batch(3), BALEEN_FLEET_APPLIED);
 	told("+192.0.2.4");
@@ -305,7 +304,7 @@ static void test_pardon_before_publishing(void **state)
 	local[1].made_ms = NOW + 1;
 	local[2].made_ms = NOW - BALEEN_FLEET_TTL_MS + 2 * HOUR;
 	local[3].made_ms = NOW - BALEEN_FLEET_TTL_MS;
-	receives(operator_asks(BALEEN_FLEET_PARDON, "192.0.2.0/24"), BALEEN_FLEET_APPLIED);
+	receives(operator_asks(PARDON, "192.0.2.0/24"), BALEEN_FLEET_APPLIED);
 	fleet_now += HOUR;
 	OK(baleen_fleet_own_sync(&here, PUBLISHER, local, 4, fleet_now, &sync, &error));
 	receives(batch(0), BALEEN_FLEET_APPLIED);
@@ -322,13 +321,14 @@ static void test_pardon_before_publishing(void **state)
 /* At the same time the pardon wins; an older one that is played again takes nothing back. */
 static void test_pardon_again(void **state)
 {
-	struct baleen_fleet_writer old = operator_asks(BALEEN_FLEET_PARDON, "192.0.2.1");
+	struct baleen_fleet_writer old = operator_asks(PARDON, "192.0.2.1");
 
+	receive_bytes(old.bytes, old.n_bytes);
 	fleet_now++;
 	publish("192.0.2.1");
 	receives(batch(0), BALEEN_FLEET_APPLIED);
 	in_force("192.0.2.1");
-	receives(operator_asks(BALEEN_FLEET_PARDON, "192.0.2.1"), BALEEN_FLEET_APPLIED);
+	receives(operator_asks(PARDON, "192.0.2.1"), BALEEN_FLEET_APPLIED);
 	told("-192.0.2.1");
 	in_force("");
 	receives(old, BALEEN_FLEET_DUPLICATE);
@@ -346,7 +346,7 @@ static void test_pardon_of_the_future(void **state)
 	receives(batch(0), BALEEN_FLEET_APPLIED);
 	in_force("192.0.2.1");
 	fleet_now++;
-	receives(operator_asks(BALEEN_FLEET_PARDON, "192.0.2.1"), BALEEN_FLEET_APPLIED);
+	receives(operator_asks(PARDON, "192.0.2.1"), BALEEN_FLEET_APPLIED);
 	in_force("");
 }
 
@@ -356,16 +356,26 @@ static void test_pardon_inside_a_ban(void **state)
 	publish("192.0.2.0/24");
 	receives(batch(0), BALEEN_FLEET_APPLIED);
 	fleet_now++;
-	receives(operator_asks(BALEEN_FLEET_PARDON, "192.0.2.7"), BALEEN_FLEET_APPLIED);
-	told("");
-	pardons("!192.0.2.7 ");
+	receives(operator_asks(PARDON, "192.0.2.7"), BALEEN_FLEET_APPLIED);
+	told("+192.0.2.7");
+	assert_true(result.effect[0].is_exception);
+	exceptions("192.0.2.7 ");
 	in_force("192.0.2.0/24");
 	fleet_now++;
 	publish("192.0.2.0/24 192.0.2.7");
 	receives(batch(1), BALEEN_FLEET_APPLIED);
-	pardons("192.0.2.7 ");
+	assert_false(result.is_whole);
+	exceptions("");
+	publish("192.0.2.0/24");
+	receives(batch(2), BALEEN_FLEET_APPLIED);
+	exceptions("192.0.2.7 ");
+	/* One around it that was made before, and comes late: all is looked at. */
+	publish("192.0.2.0/25 192.0.2.0/24");
+	receives(batch(3), BALEEN_FLEET_APPLIED);
+	assert_true(result.is_whole);
+	exceptions("");
 	fleet_now += BALEEN_FLEET_MAX_TTL_MS;
-	pardons("");
+	exceptions("");
 }
 
 static void test_suspend(void **state)
@@ -374,11 +384,11 @@ static void test_suspend(void **state)
 
 	publish("192.0.2.1");
 	receives(batch(0), BALEEN_FLEET_APPLIED);
-	resume = operator_asks(BALEEN_FLEET_RESUME, PUBLISHER);
+	resume = operator_asks(RESUME, PUBLISHER);
+	receive_bytes(resume.bytes, resume.n_bytes);
 	fleet_now++;
-	receives(operator_asks(BALEEN_FLEET_SUSPEND, PUBLISHER), BALEEN_FLEET_APPLIED);
+	receives(operator_asks(SUSPEND, PUBLISHER), BALEEN_FLEET_APPLIED);
 	assert_true(result.is_whole);
-	assert_string_equal(result.about, PUBLISHER);
 	in_force("");
 	assert_true(publisher_of(&there).is_suspended);
 	publish("192.0.2.1 192.0.2.2");
@@ -389,28 +399,95 @@ static void test_suspend(void **state)
 	receives(resume, BALEEN_FLEET_DUPLICATE);
 	in_force("");
 	fleet_now++;
-	receives(operator_asks(BALEEN_FLEET_RESUME, PUBLISHER), BALEEN_FLEET_APPLIED);
+	receives(operator_asks(RESUME, PUBLISHER), BALEEN_FLEET_APPLIED);
 	assert_true(result.is_whole);
 	in_force("192.0.2.1 192.0.2.2");
-	receives(operator_asks(BALEEN_FLEET_ASK, "192.0.2.1"), BALEEN_FLEET_APPLIED);
-	assert_string_equal(result.about, "");
+	receives(operator_asks(ASKS, "192.0.2.1"), BALEEN_FLEET_APPLIED);
 }
 
-/* web1 has the same key in this policy as ops, but may not ask for anything. */
+/* web4 has the same key in this policy as ops, but is no operator. */
 static void test_operators_refused(void **state)
 {
-	struct baleen_fleet_writer old = operator_asks(BALEEN_FLEET_PARDON, "192.0.2.1");
+	struct baleen_fleet_writer old;
 
-	refused(control(BALEEN_FLEET_PARDON, "192.0.2.1", "web1/soc"), BALEEN_FLEET_CAUSE_RIGHT);
-	refused(control(BALEEN_FLEET_SUSPEND, PUBLISHER, "web1/soc"), BALEEN_FLEET_CAUSE_RIGHT);
-	refused(control(BALEEN_FLEET_ASK, "192.0.2.1", "web1/soc"), BALEEN_FLEET_CAUSE_RIGHT);
-	refused(control(BALEEN_FLEET_PARDON, "192.0.2.1", "web3/soc"),
-		BALEEN_FLEET_CAUSE_SIGNATURE);
-	refused(control(BALEEN_FLEET_PARDON, "192.0.2.1", "ops/other"),
-		BALEEN_FLEET_CAUSE_PUBLISHER);
+	refused(operator_says(&here, "web4", PARDON, "192.0.2.1"), BALEEN_FLEET_CAUSE_RIGHT);
+	refused(operator_says(&here, "web4", SUSPEND, PUBLISHER), BALEEN_FLEET_CAUSE_RIGHT);
+	refused(asks_about("192.0.2.1", "web1/control"), BALEEN_FLEET_CAUSE_RIGHT);
+	refused(operator_says(&here, "web3", PARDON, "192.0.2.1"), BALEEN_FLEET_CAUSE_SIGNATURE);
+	refused(asks_about("192.0.2.1", "ops/other"), BALEEN_FLEET_CAUSE_PUBLISHER);
+	old = operator_asks(PARDON, "192.0.2.1");
 	fleet_now += BALEEN_FLEET_MAX_TTL_MS + 1;
-	refused(old, BALEEN_FLEET_CAUSE_REPLAY);
-	pardons("");
+	publish("192.0.2.0/24");
+	receives(old, BALEEN_FLEET_APPLIED);
+	exceptions("");
+}
+
+static u64 held_of_ops(void)
+{
+	struct baleen_fleet_publisher publisher;
+
+	assert_int_equal(baleen_fleet_store_find(&there, "ops/control", &publisher, &error), 1);
+	return publisher.n_held;
+}
+
+/* An operator has limits, too, but no rate: he says it in person. One right is not the other. */
+static void test_limits_of_operators(void **state)
+{
+	fleet_set_policy("rate 1/h\npublisher x/y");
+	strcpy(fleet_policy.grant[0].pattern, "ops/control");
+	fleet_policy.grant[0].shortest_ip4 = 24;
+	fleet_policy.grant[0].entries = 2;
+	fleet_policy.grant[0].rate = 1;
+	fleet_policy.grant[0].may_suspend = false;
+	publish("192.0.2.1");
+	receives(batch(0), BALEEN_FLEET_APPLIED);
+	receives(operator_asks(PARDON, "0.0.0.0/0"), BALEEN_FLEET_APPLIED);
+	assert_int_equal(result.hold, BALEEN_FLEET_HOLD_PREFIX);
+	in_force("192.0.2.1");
+	receives(operator_asks(SUSPEND, PUBLISHER), BALEEN_FLEET_APPLIED);
+	assert_int_equal(result.hold, BALEEN_FLEET_HOLD_RIGHT);
+	in_force("192.0.2.1");
+	receives(operator_asks(PARDON, "198.51.100.1"), BALEEN_FLEET_APPLIED);
+	receives(operator_asks(PARDON, "192.0.2.1"), BALEEN_FLEET_APPLIED);
+	assert_int_equal(result.n_held, 0);
+	in_force("");
+	receives(operator_asks(PARDON, "198.51.100.2"), BALEEN_FLEET_APPLIED);
+	assert_int_equal(result.hold, BALEEN_FLEET_HOLD_ENTRIES);
+	assert_int_equal(held_of_ops(), 3);
+	/* Another policy takes the right: what was let go is banned again. */
+	fleet_policy.grant[0].may_pardon = false;
+	fleet_policy.grant[0].may_suspend = true;
+	const struct baleen_fleet_receiver by = receiver();
+	baleen_fleet_result_free(&result);
+	OK(baleen_fleet_store_begin(&there, &error));
+	OK(baleen_fleet_rejudge(&by, "ops/control", true, &result, &error));
+	OK(baleen_fleet_store_commit(&there, &error));
+	assert_true(result.is_whole);
+	in_force("");
+	assert_true(publisher_of(&there).is_suspended);
+	assert_int_equal(held_of_ops(), 4);
+}
+
+/* A word on a publisher is none of who bans. */
+static void test_word_of_a_host(void **state)
+{
+	struct baleen_fleet_local local[] = { local_ban("192.0.2.1", NOW + HOUR, "") };
+	struct baleen_fleet_account account;
+	struct baleen_fleet_row row = { .entry = word_on(SUSPEND, PUBLISHER, NOW) };
+	struct baleen_fleet_sync sync;
+
+	OK(baleen_fleet_own_sync(&here, PUBLISHER, local, 1, NOW, &sync, &error));
+	receives(batch(0), BALEEN_FLEET_APPLIED);
+	row.entry.end_ms = row.force_ms = BALEEN_FLEET_NEVER_MS;
+	OK(baleen_fleet_store_begin(&here, &error));
+	OK(baleen_fleet_own_account(&here, PUBLISHER, NOW, &account, &error));
+	OK(baleen_fleet_own_put(&here, &account, &row, NULL, &error));
+	OK(baleen_fleet_account_save(&here, &account, &error));
+	OK(baleen_fleet_store_commit(&here, &error));
+	receives(batch(1), BALEEN_FLEET_APPLIED);
+	assert_int_equal(result.hold, BALEEN_FLEET_HOLD_RIGHT);
+	in_force("192.0.2.1");
+	receives(head(), BALEEN_FLEET_APPLIED);
 }
 
 /* --- questions ------------------------------------------------------------- */
@@ -447,7 +524,7 @@ static void test_questions(void **state)
 	publish("192.0.0.0/16 192.0.2.0/24 192.0.2.7 192.0.2.8 2001:db8::/32 198.51.100.1");
 	receives(batch(0), BALEEN_FLEET_APPLIED);
 	fleet_now++;
-	receives(operator_asks(BALEEN_FLEET_PARDON, "192.0.2.7"), BALEEN_FLEET_APPLIED);
+	receives(operator_asks(PARDON, "192.0.2.7"), BALEEN_FLEET_APPLIED);
 	OK(baleen_fleet_key_parse("192.0.2.7", &key));
 	OK(baleen_fleet_view_find(&there, &key, fleet_now, add_found, got, &error));
 	assert_string_equal(got, "192.0.2.7:3:0 192.0.2.0/24:0:0 192.0.0.0/16:1:2 ");
@@ -472,7 +549,7 @@ static void test_questions(void **state)
 	assert_string_equal(got, PUBLISHER ":held:2 ");
 	*got = '\0';
 	OK(baleen_fleet_store_each(&there, add_publisher, got, &error));
-	assert_string_equal(got, PUBLISHER ":6 ");
+	assert_string_equal(got, "ops/control:1 " PUBLISHER ":6 ");
 }
 
 /* --- killed ---------------------------------------------------------------- */
@@ -632,7 +709,8 @@ static void test_store_refused(void **state)
 			 0);
 	baleen_fleet_store_close(&store);
 	assert_int_equal(baleen_fleet_store_open(&store, directory, true, &error), -EPROTO);
-	assert_non_null(strstr(error.text, "fleet.db: made by a newer release"));
+	assert_non_null(
+		strstr(error.text, "fleet.db: made by another release of Baleen: remove it"));
 	fd = open(path, O_WRONLY | O_TRUNC);
 	assert_int_equal(write(fd, "not a database, but long enough to look at\n", 43), 43);
 	close(fd);
@@ -650,6 +728,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(test_store_refused),
 		TEST(test_operators_refused),
+		TEST(test_limits_of_operators),
+		TEST(test_word_of_a_host),
 		TEST(test_entries),
 		TEST(test_entries_of_a_snapshot),
 		TEST(test_age_in_a_snapshot),

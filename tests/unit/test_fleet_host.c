@@ -116,22 +116,22 @@ static void test_suspend_a_host(void **state)
 {
 	gives_many("web3/fail2ban", 1, 1);
 	gives_many("web3/soc", 2, 1);
-	receives(operator_asks(BALEEN_FLEET_SUSPEND, "web33/*"), BALEEN_FLEET_APPLIED);
+	receives(operator_asks(SUSPEND, "web33/*"), BALEEN_FLEET_APPLIED);
 	in_force("10.1.0.0 10.2.0.0");
-	receives(operator_asks(BALEEN_FLEET_SUSPEND, "web3/*"), BALEEN_FLEET_APPLIED);
+	receives(operator_asks(SUSPEND, "web3/*"), BALEEN_FLEET_APPLIED);
 	in_force("");
 	assert_true(publisher_of(&there).is_suspended);
 	/* Another name is no way out. */
 	gives_many("web3/other", 3, 1);
 	in_force("");
 	fleet_now++;
-	receives(operator_asks(BALEEN_FLEET_RESUME, "web3/soc"), BALEEN_FLEET_APPLIED);
+	receives(operator_asks(RESUME, "web3/soc"), BALEEN_FLEET_APPLIED);
 	in_force("10.2.0.0");
 	fleet_now++;
-	receives(operator_asks(BALEEN_FLEET_SUSPEND, "web3/*"), BALEEN_FLEET_APPLIED);
+	receives(operator_asks(SUSPEND, "web3/*"), BALEEN_FLEET_APPLIED);
 	in_force("");
 	fleet_now++;
-	receives(operator_asks(BALEEN_FLEET_RESUME, "web3/*"), BALEEN_FLEET_APPLIED);
+	receives(operator_asks(RESUME, "web3/*"), BALEEN_FLEET_APPLIED);
 	in_force("10.1.0.0 10.3.0.0 10.2.0.0");
 }
 
@@ -151,8 +151,12 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fleets_start, fleets_stop)
 	const struct CMUnitTest tests[] = {
-		TEST(test_entries),	TEST(test_coverage), TEST(test_rate),
-		TEST(test_stored),	TEST(test_names),    TEST(test_suspend_a_host),
+		TEST(test_entries),
+		TEST(test_coverage),
+		TEST(test_rate),
+		TEST(test_stored),
+		TEST(test_names),
+		TEST(test_suspend_a_host),
 		cmocka_unit_test(test_target_names),
 	};
 

@@ -85,7 +85,7 @@ static void test_right(void **state)
 	assert_non_null(strstr(result.why, "may not signal"));
 	fleet_set_policy("may signal");
 	refused(sign(&signal, PUBLISHER, &ops), BALEEN_FLEET_CAUSE_SIGNATURE);
-	refused(control(BALEEN_FLEET_SUSPEND, "web3/soc", "web1/soc"), BALEEN_FLEET_CAUSE_RIGHT);
+	refused(asks_about("192.0.2.1", "web1/soc"), BALEEN_FLEET_CAUSE_RIGHT);
 	signals(NULL, NULL, "");
 	OK(baleen_fleet_kept_next(&there, "", fleet_now, kept, 2, &n, &error));
 	assert_int_equal(n, 0);

@@ -10,7 +10,7 @@
  *      reconcile  heads, snapshots, the policy: what the stream has lost; source: is Redis well?
  *      mirror     the database --> rules with `feed fleet:SET`
  *      policy     the policy over Redis
- *      controls   control messages; signals: those of this host to others
+ *      controls   signals that Redis has lost; signals: those of this host to others
  *      questions  questions of operators about a key; ask: one of this host
  *      life       signs of life
  *      redis      a connection; redis_find: to whom
@@ -19,11 +19,11 @@
  * not hold up the other. What is in force does not need them: bans that came stay until they
  * end, whatever dies.
  *
- *      {FLEET}:log      stream of signed messages, field m: batches, heads, control messages
+ *      {FLEET}:log      stream of signed messages, field m: batches, heads, questions, signals
  *      {FLEET}:heads    hash: publisher --> its signed head, signed again every 30 s
  *      {FLEET}:snap:P   signed snapshot of the publisher P
  *      {FLEET}:wanted   hash: publisher --> who needs a newer snapshot of it
- *      {FLEET}:control  hash: what each control message is about --> the last one
+ *      {FLEET}:control  hash: what each signal is about --> the last one
  *      {FLEET}:answer:ID  hash: host --> its answer to a question; ends in a minute
  *      {FLEET}:epoch    random; missing: Redis was emptied
  *      {FLEET}:hosts    sorted set: host --> broker's time of its last sign of life, seconds
@@ -174,7 +174,7 @@ int reader_take(struct reader *reader, const redisReply *const *message, size_t 
 /* Notes how long the batches of the last second took, if there were any. */
 void reader_note_lag(struct reader *reader);
 
-/* Carries out pardons on what this host has banned itself. */
+/* Carries out pardons on what this host has banned itself, if there are any. */
 void reader_pardon(struct reader *reader);
 
 /* Is it an answer to HSCAN, a cursor below CURSOR_BYTES and fields? */
@@ -194,7 +194,7 @@ int life_show(struct fleet *fleet, struct redis *redis, struct baleen_error *err
 /* Gives Redis the policy of this host, if that is newer. 0 or a negative errno. */
 int policy_offer(struct fleet *fleet, struct redis *redis, struct baleen_error *error);
 
-/* Sends a control message to all hosts. 0 or a negative errno. */
+/* Sends a signal to all hosts. 0 or a negative errno. */
 int control_send(const struct baleen_fleet_conf *conf, struct redis *redis, const char *name,
 		 const void *bytes, size_t n_bytes, struct baleen_error *error);
 
@@ -213,7 +213,7 @@ int questions_answer(struct fleet *fleet, struct redis *redis, struct baleen_err
 char *answers_name(const struct baleen_fleet_conf *conf,
 		   const struct baleen_fleet_message *question, char *name);
 
-/* Gives Redis control messages that it lacks, some each time. 0 or a negative errno. */
+/* Gives Redis signals that it lacks, some each time. 0 or a negative errno. */
 int controls_put_back(struct fleet *fleet, struct redis *redis, struct baleen_error *error);
 
 /* Takes the policy that Redis has, if it is newer: this program starts again with it. 1, 0 or a

@@ -12,6 +12,7 @@
 #include <syslog.h>
 
 #include "deploy/bans.h"
+#include "fleet/fleet_exception.h"
 #include "fleetd/fleetd.h"
 #include "state/book.h"
 #include "state/parked.h"
@@ -164,11 +165,29 @@ static int add_change(struct changes *changes, enum baleen_rule_entry_op op,
 	return 0;
 }
 
+static int add_exception(struct changes *changes, const struct baleen_fleet_entry *pardon)
+{
+	struct baleen_rule_entry entry = {
+		.key = baleen_fleet_key_entry(&pardon->key),
+		.is_exception = true,
+		.origin = PARDON_ORIGIN,
+		.added_ms = pardon->made_ms - changes->offset_ms,
+		.expires_ms = pardon->end_ms - changes->offset_ms,
+	};
+
+	if (strcmp(pardon->set, changes->taken->set))
+		return 0;
+	strcpy(entry.reason, pardon->reason);
+	return add_change(changes, BALEEN_RULE_ENTRY_PUT, &entry);
+}
+
 static int add_effect(struct changes *changes, const struct baleen_fleet_effect *effect)
 {
 	struct baleen_rule_entry entry;
 	bool is_put = effect->is_in_force;
 
+	if (effect->is_exception)
+		return add_exception(changes, &effect->entry);
 	if (strcmp(effect->entry.set, changes->taken->set))
 		return 0;
 	make_single(changes, effect, &entry);
@@ -251,21 +270,9 @@ static int want_effect(const struct baleen_fleet_effect *effect, void *data)
 	return add_effect(data, effect);
 }
 
-static int want_pardon(const struct baleen_fleet_pardon *pardon, void *data)
+static int want_exception(const struct baleen_fleet_entry *pardon, void *data)
 {
-	struct changes *changes = data;
-	struct baleen_rule_entry entry = {
-		.key = baleen_fleet_key_entry(&pardon->key),
-		.is_exception = true,
-		.origin = PARDON_ORIGIN,
-		.added_ms = pardon->made_ms - changes->offset_ms,
-		.expires_ms = pardon->made_ms + BALEEN_FLEET_MAX_TTL_MS - changes->offset_ms,
-	};
-
-	if (!pardon->is_exception || strcmp(pardon->set, changes->taken->set))
-		return 0;
-	strcpy(entry.reason, pardon->reason);
-	return add_change(changes, BALEEN_RULE_ENTRY_PUT, &entry);
+	return add_exception(data, pardon);
 }
 
 static int keep_row(const struct baleen_rule_entry *entry, void *data)
@@ -310,8 +317,8 @@ static int find_wanted(struct changes *wanted, struct baleen_error *error)
 					 error);
 
 	return err ? err :
-		     baleen_fleet_pardons_each(&fleet->store, broker_ms(fleet), want_pardon, wanted,
-					       error);
+		     baleen_fleet_exceptions_each(&fleet->store, broker_ms(fleet), want_exception,
+						  wanted, error);
 }
 
 /* Read without any lock: writers need not wait for it. */

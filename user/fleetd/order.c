@@ -29,17 +29,16 @@ static ssize_t read_message(u8 *bytes)
 	return n < MAX_MESSAGE ? (ssize_t)n : -1;
 }
 
-/* A message of stdin, for all hosts: what is @asked of them is waited for. */
-static int send_message(struct fleet *fleet, struct redis *redis, const char *name, bool is_asked,
-			struct baleen_error *error)
+/* A question of stdin, for all hosts: their answers are waited for. */
+static int ask(struct fleet *fleet, struct redis *redis, const char *wait_ms,
+	       struct baleen_error *error)
 {
 	u8 bytes[MAX_MESSAGE];
 	ssize_t n = read_message(bytes);
 
 	if (n <= 0)
 		return baleen_fail(error, EINVAL, "no message");
-	return is_asked ? ask_all(fleet, redis, bytes, n, strtoull(name, NULL, 10), error) :
-			  control_send(&fleet->conf, redis, name, bytes, n, error);
+	return ask_all(fleet, redis, bytes, n, strtoull(wait_ms, NULL, 10), error);
 }
 
 static int check(struct fleet *fleet, struct redis *redis, struct baleen_error *error)
@@ -69,17 +68,15 @@ int order_run(struct fleet *fleet, int argc, char **argv)
 	struct redis redis = REDIS_CLOSED;
 	struct baleen_error error;
 	bool is_asked = argc == 2 && !strcmp(argv[0], "--ask");
-	bool is_send = is_asked || (argc == 2 && !strcmp(argv[0], "--send"));
 	int err;
 
-	if (!is_send && (argc != 1 || strcmp(argv[0], "--check")))
+	if (!is_asked && (argc != 1 || strcmp(argv[0], "--check")))
 		return complain("baleend starts this program; see 'man baleen-fleet'");
 	err = baleen_fleet_conf_read(&fleet->conf, &error);
 	if (!err)
 		err = redis_find(&redis, &fleet->conf, REDIS_MASTER, &error);
 	if (!err)
-		err = is_send ? send_message(fleet, &redis, argv[1], is_asked, &error) :
-				check(fleet, &redis, &error);
+		err = is_asked ? ask(fleet, &redis, argv[1], &error) : check(fleet, &redis, &error);
 	redis_close(&redis);
 	return err ? complain(error.text) : EXIT_SUCCESS;
 }

@@ -3,8 +3,6 @@
  * One thing that `baleen fleet` asks of baleen-fleetd, and its end.
  *
  *      baleen-fleetd --check       connects as fleet.conf says, and prints to whom
- *      baleen-fleetd --send NAME   sends the signed control message that stdin holds; NAME is
- *                                  what it is about: of two about the same the last one counts
  *      baleen-fleetd --ask MS      asks all hosts the signed question that stdin holds, and prints
  *                                  who answered within this time: HOST, enum baleen_fleet_answer
  *                                  and the reason

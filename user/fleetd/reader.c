@@ -12,9 +12,12 @@
 #include <string.h>
 #include <syslog.h>
 
+#include "fleet/fleet_control.h"
 #include "fleet/fleet_health.h"
+#include "fleet/fleet_word.h"
 #include "fleetd/fleetd.h"
 #include "state/entries.h"
+#include "util/announce.h"
 #include "util/array.h"
 #include "util/clock.h"
 
@@ -85,19 +88,28 @@ static void measure_lag(struct reader *reader, const struct baleen_fleet_message
 		reader->lag_ms = lag_ms;
 }
 
+/* It goes by what the store says, not by what was heard: who is killed in between does it later. */
 void reader_pardon(struct reader *reader)
 {
+	struct baleen_fleet_store *store = &reader->fleet->store;
 	struct baleen_error error;
+	u64 mark;
+	int err = baleen_fleet_control_is_due(store, &mark, &error);
 
-	if (local_pardon(reader->fleet, &error))
+	if (!err && mark)
+		err = local_pardon(reader->fleet, &error);
+	if (!err && mark)
+		err = baleen_fleet_control_is_done(store, mark, &error);
+	if (err)
 		say(reader->fleet, LOG_ERR,
 		    "a pardon is not carried out yet on what is banned here: %s", error.text);
 }
 
-static bool is_control(const struct baleen_fleet_result *result, u32 control)
+static bool is_question(const struct baleen_fleet_result *result)
 {
 	return result->verdict == BALEEN_FLEET_APPLIED &&
-	       result->message.type == BALEEN_FLEET_CONTROL && result->message.control == control;
+	       result->message.type == BALEEN_FLEET_CONTROL &&
+	       result->message.control == BALEEN_FLEET_ASK;
 }
 
 void reader_follow(struct reader *reader, const struct baleen_fleet_result *result)
@@ -107,9 +119,9 @@ void reader_follow(struct reader *reader, const struct baleen_fleet_result *resu
 		measure_lag(reader, &result->message);
 	if (result->verdict == BALEEN_FLEET_GAP && want(reader, result->message.publisher))
 		say(reader->fleet, LOG_ERR, "not enough memory");
-	if (is_control(result, BALEEN_FLEET_PARDON))
+	if (baleen_fleet_is_control(result->about))
 		reader_pardon(reader);
-	reader->is_dirty |= result->is_whole || is_control(result, BALEEN_FLEET_PARDON);
+	reader->is_dirty |= result->is_whole;
 }
 
 /* --- one transaction -------------------------------------------------------------------- */
@@ -146,19 +158,24 @@ static int keep_effects(struct taken *taken, const struct baleen_fleet_result *r
 	return 0;
 }
 
+static struct baleen_fleet_receiver receiver_of(struct fleet *fleet)
+{
+	return (struct baleen_fleet_receiver){ .store = &fleet->store,
+					       .policy = &fleet->policy,
+					       .host = fleet->conf.host,
+					       .now_ms = broker_ms(fleet),
+					       .local_ms = baleen_now_ms() };
+}
+
 static int take(struct reader *reader, const redisReply *message, struct taken *taken,
 		struct baleen_error *error)
 {
 	struct fleet *fleet = reader->fleet;
-	const struct baleen_fleet_receiver receiver = { .store = &fleet->store,
-							.policy = &fleet->policy,
-							.host = fleet->conf.host,
-							.now_ms = broker_ms(fleet),
-							.local_ms = baleen_now_ms() };
+	const struct baleen_fleet_receiver receiver = receiver_of(fleet);
 	struct baleen_fleet_result *result = &taken->result[taken->n++];
 	int err = baleen_fleet_receive(&receiver, message->str, message->len, result, error);
 
-	if (!err && is_control(result, BALEEN_FLEET_ASK))
+	if (!err && is_question(result))
 		question_pass(fleet, message->str, message->len);
 	return !err && keep_effects(taken, result) ? baleen_no_memory(error) : err;
 }
@@ -273,6 +290,58 @@ static int take_answer(struct reader *reader, const redisReply *reply, struct ba
 	return take_entries(reader, stream->element[1], error);
 }
 
+/* --- what is said on this host ------------------------------------------------------------ */
+
+/* In one transaction: an entry of this host, which counts here, and what is to be sent. */
+static int take_words(struct reader *reader, struct baleen_fleet_result *result,
+		      struct baleen_error *error)
+{
+	const struct baleen_fleet_receiver receiver = receiver_of(reader->fleet);
+	struct baleen_fleet_store *store = &reader->fleet->store;
+	int ret = baleen_fleet_store_begin(store, error), err;
+
+	if (ret)
+		return ret;
+	ret = baleen_fleet_words_take(&receiver, result, error);
+	err = ret < 0 ? ret : baleen_fleet_store_commit(store, error);
+	if (err)
+		baleen_fleet_store_rollback(store);
+	return err ? err : ret;
+}
+
+/* Without Redis, too: it is sent when there is one. */
+static void hear_operator(struct reader *reader)
+{
+	struct baleen_error error;
+	int ret = 1;
+
+	while (ret > 0) {
+		struct baleen_fleet_result result = { .verdict = BALEEN_FLEET_APPLIED };
+
+		ret = take_words(reader, &result, &error);
+		if (ret > 0 && mirror_effects(reader->fleet, result.effect, result.n_effects))
+			reader->is_dirty = true;
+		if (ret > 0)
+			reader_follow(reader, &result);
+		/* The publisher sends it. */
+		if (ret > 0)
+			baleen_announce();
+		if (ret < 0)
+			say(reader->fleet, LOG_ERR, "what an operator says here waits: %s",
+			    error.text);
+		baleen_fleet_result_free(&result);
+	}
+}
+
+/* Something on this host has changed. */
+static void hear_changes(struct reader *reader)
+{
+	changes_read(&reader->changes);
+	if (baleen_fleet_word_is_posted(&reader->fleet->store, NULL) > 0)
+		hear_operator(reader);
+	reader->is_dirty |= mirror_is_new();
+}
+
 /* --- rules ------------------------------------------------------------------------------ */
 
 /* A rule that begins to take bans gets them at once: somebody has changed its state. */
@@ -295,16 +364,15 @@ static int read_some(struct reader *reader, struct baleen_error *error)
 	redisReply *reply = NULL;
 	int err = redis_send(&reader->redis, error,
 			     "XREAD COUNT " READ_COUNT " BLOCK %d STREAMS {%s}:log %s",
-			     reader->n_wants ? SHORT_BLOCK_MS : BLOCK_MS,
-			     reader->fleet->conf.fleet, reader->cursor);
+			     reader->n_wants ? SHORT_BLOCK_MS : BLOCK_MS, reader->fleet->conf.fleet,
+			     reader->cursor);
 
 	while (!err) {
 		err = redis_receive(&reader->redis, BLOCK_MS + REDIS_STEP_MS, reader->changes,
 				    &reply, error);
 		if (err != -EAGAIN)
 			break;
-		changes_read(&reader->changes);
-		reader->is_dirty |= mirror_is_new();
+		hear_changes(reader);
 		mirror_if_due(reader);
 		err = 0;
 	}
@@ -328,6 +396,7 @@ static int work(struct reader *reader, struct baleen_error *error)
 	}
 	if (!err && baleen_monotonic_ms() >= reader->looks_at_ms) {
 		changes_mend(reader->fleet, &reader->changes);
+		hear_operator(reader);
 		err = reconcile(reader, error);
 	}
 	if (!err)
@@ -343,10 +412,8 @@ static void rest(struct reader *reader)
 	struct pollfd changes = { .fd = reader->changes, .events = POLLIN };
 
 	if (now_ms < reader->pause.until_ms &&
-	    poll(&changes, 1, (int)(reader->pause.until_ms - now_ms)) > 0) {
-		changes_read(&reader->changes);
-		reader->is_dirty |= mirror_is_new();
-	}
+	    poll(&changes, 1, (int)(reader->pause.until_ms - now_ms)) > 0)
+		hear_changes(reader);
 }
 
 int reader_run(struct fleet *fleet)
@@ -364,6 +431,7 @@ int reader_run(struct fleet *fleet)
 	if (!stream_id_is(reader.cursor))
 		strcpy(reader.cursor, "0-0");
 	reader.changes = changes_open();
+	hear_operator(&reader);
 	for (;;) {
 		mirror_if_due(&reader);
 		if (!work(&reader, &error)) {

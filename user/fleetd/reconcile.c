@@ -152,7 +152,7 @@ static bool is_head(const struct fleet *fleet, const redisReply *field, const re
 	       baleen_fleet_policy_grant(&fleet->policy, field->str);
 }
 
-static bool is_control(const struct fleet *fleet, const redisReply *field, const redisReply *value)
+static bool is_signal(const struct fleet *fleet, const redisReply *field, const redisReply *value)
 {
 	return value->len <= BALEEN_FLEET_CONTROL_MAX &&
 	       baleen_fleet_kept_counts(&fleet->policy, field->str, value->str, value->len);
@@ -169,7 +169,7 @@ struct hash {
 			 const redisReply *value);
 };
 
-static const struct hash heads = { "heads", is_head }, controls = { "control", is_control };
+static const struct hash heads = { "heads", is_head }, controls = { "control", is_signal };
 
 /* Fields and values of an answer. */
 static int take_fields(struct reader *reader, const struct hash *hash, const redisReply *fields,
@@ -362,7 +362,7 @@ static int keep_other(const struct baleen_fleet_publisher *publisher, void *data
 {
 	struct others *others = data;
 
-	if (publisher->is_own ||
+	if ((publisher->is_own && !(publisher->is_control && others->is_all)) ||
 	    (!others->is_all && baleen_fleet_rejudge_due(&others->fleet->store, publisher,
 							 broker_ms(others->fleet), NULL) <= 0))
 		return 0;

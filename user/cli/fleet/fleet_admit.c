@@ -19,26 +19,69 @@ static bool begins_with(const char *line, const char *first, const char *second)
 	return !second || begins_with(line + n, second, NULL);
 }
 
-/* The text with the next serial and a host; of one that it names, its line goes. */
-static char *edit(const char *text, u64 serial, const char *host, const char *key)
+/**
+ * struct change - what becomes of a policy
+ * @serial: the next one
+ * @host: a host
+ * @key: its key; NULL when it goes
+ * @is_operator: it may pardon and suspend
+ * @control: its name as an operator
+ */
+struct change {
+	u64 serial;
+	const char *host;
+	const char *key;
+	bool is_operator;
+	char control[BALEEN_FLEET_PUBLISHER_BYTES];
+};
+
+/* A statement that is not about the publisher above it. */
+static bool begins_anew(const char *line)
 {
+	return begins_with(line, "publisher", NULL) || begins_with(line, "host", NULL) ||
+	       begins_with(line, "serial", NULL) || begins_with(line, "fleet", NULL) ||
+	       begins_with(line, "never", NULL) || begins_with(line, "group", NULL) ||
+	       begins_with(line, "expires", NULL);
+}
+
+static void print_line(FILE *file, const struct change *change, const char *line)
+{
+	if (begins_with(line, "serial", NULL))
+		fprintf(file, "serial %llu\n", (unsigned long long)change->serial);
+	else if (!begins_with(line, "host", change->host))
+		fprintf(file, "%.*s\n", (int)strcspn(line, "\n"), line);
+}
+
+/* The text with the next serial and a host; of one that it names, its line goes, and if it is out,
+ * what it may as an operator. The first pattern that fits counts, so that stands before the others.
+ */
+static char *edit(const char *text, const struct change *change)
+{
+	bool is_written = !change->is_operator, passes_over = false;
 	size_t n = 0;
 	char *edited = NULL;
 	FILE *file = open_memstream(&edited, &n);
 
 	while (file && *text) {
-		size_t line = strcspn(text, "\n");
+		bool is_publisher = begins_with(text, "publisher", NULL);
 
-		if (begins_with(text, "serial", NULL))
-			fprintf(file, "serial %llu\n", (unsigned long long)serial);
-		else if (!begins_with(text, "host", host))
-			fprintf(file, "%.*s\n", (int)line, text);
-		text += line + (text[line] == '\n');
+		if (begins_anew(text))
+			passes_over = (!change->key || change->is_operator) &&
+				      begins_with(text, "publisher", change->control);
+		if (is_publisher && !is_written)
+			fprintf(file, "publisher %s\n" FLEET_OPERATOR_LIMITS, change->control);
+		is_written |= is_publisher;
+		if (!passes_over)
+			print_line(file, change, text);
+		text += strcspn(text, "\n");
+		text += *text == '\n';
 	}
 	if (!file)
 		return NULL;
-	if (key)
-		fprintf(file, "host %s %s\n", host, key);
+	if (!is_written)
+		fprintf(file, "publisher %s\n" FLEET_OPERATOR_LIMITS, change->control);
+	if (change->key)
+		fprintf(file, "host %s %s\n", change->host, change->key);
 	if (fclose(file)) {
 		free(edited);
 		return NULL;
@@ -77,11 +120,12 @@ static int check(const struct baleen_fleet_conf *conf, const char *text, const c
 				   conf->policy_path, host);
 }
 
-static int edit_and_sign(const struct baleen_fleet_conf *conf, const char *text, u64 serial,
-			 const char *host, const char *key)
+static int edit_and_sign(const struct baleen_fleet_conf *conf, const char *text,
+			 const struct change *change)
 {
-	char *edited = edit(text, serial, host, key);
-	int err = edited ? check(conf, edited, host, key) : complain("not enough memory");
+	char *edited = edit(text, change);
+	int err = edited ? check(conf, edited, change->host, change->key) :
+			   complain("not enough memory");
 
 	if (!err)
 		err = fleet_policy_sign(conf, edited);
@@ -89,32 +133,37 @@ static int edit_and_sign(const struct baleen_fleet_conf *conf, const char *text,
 	return err;
 }
 
-static int admit(const struct baleen_fleet_conf *conf, const char *host, const char *key)
+static int admit(const struct baleen_fleet_conf *conf, struct change *change)
 {
 	struct baleen_fleet_signed texts = { 0 };
 	struct baleen_fleet_policy policy = { 0 };
+	const char *host = change->host;
 	char has[BALEEN_FLEET_PUBLIC_TEXT];
 	struct baleen_error error;
-	u64 serial;
 	int err;
 
 	if (baleen_fleet_site_policy(conf, &policy, &texts, &error))
 		return complain("%s", error.text);
-	serial = policy.serial;
-	err = key || find_key(&policy, host, has) ?
-		      edit_and_sign(conf, texts.text, serial + 1, host, key) :
+	change->serial = policy.serial + 1;
+	snprintf(change->control, sizeof(change->control), "%.40s/" BALEEN_FLEET_CONTROL_ORIGIN,
+		 host);
+	err = change->key || find_key(&policy, host, has) ?
+		      edit_and_sign(conf, texts.text, change) :
 		      complain("%s: the policy knows no host '%s'", conf->fleet, host);
 	baleen_fleet_policy_free(&policy);
 	baleen_fleet_signed_free(&texts);
 	if (err)
 		return err;
-	say("%s: %s is %s, policy %llu\n", conf->fleet, host, key ? "admitted" : "out",
-	    (unsigned long long)serial + 1);
+	say("%s: %s is %s, policy %llu\n", conf->fleet, host,
+	    !change->key	? "out" :
+	    change->is_operator ? "admitted as an operator" :
+				  "admitted",
+	    (unsigned long long)change->serial);
 	return finish_output(EXIT_DONE);
 }
 
 struct admit {
-	bool removes;
+	bool removes, is_operator;
 };
 
 static int run(int argc, char **argv)
@@ -123,10 +172,13 @@ static int run(int argc, char **argv)
 	struct admit asked = { 0 };
 	struct baleen_fleet_conf conf;
 	struct baleen_error error;
+	struct change change = { .serial = 0 };
 	int err = options_parse(&fleet_admit_command, &asked, &argc, &argv);
 
 	if (err)
 		return err;
+	if (asked.removes && asked.is_operator)
+		return complain_usage(&fleet_admit_command, "--remove takes no --operator");
 	if (argc != 2 - asked.removes)
 		return complain_usage(&fleet_admit_command,
 				      asked.removes ? "one host is asked for" :
@@ -136,17 +188,21 @@ static int run(int argc, char **argv)
 				      argv[1]);
 	if (baleen_fleet_conf_read(&conf, &error))
 		return complain("%s", error.text);
-	return admit(&conf, argv[0], asked.removes ? NULL : argv[1]);
+	change.host = argv[0];
+	change.key = asked.removes ? NULL : argv[1];
+	change.is_operator = asked.is_operator;
+	return admit(&conf, &change);
 }
 
 static const struct option_spec options[] = {
+	FLAG("operator", 0, admit, is_operator, "it may pardon, suspend, and ask all hosts"),
 	FLAG("remove", 0, admit, removes, "take the host out: what it publishes counts no longer"),
 	{ 0 },
 };
 
 const struct command fleet_admit_command = {
 	.name = "fleet admit",
-	.synopsis = "HOST KEY | --remove HOST",
+	.synopsis = "[--operator] HOST KEY | --remove HOST",
 	.help = "Signs a policy that knows this host, by the key that 'baleen fleet join' printed\n"
 		"there, and gives it the next serial. It reaches all hosts over Redis.\n",
 	.options = options,

@@ -86,20 +86,41 @@ static int print_objects(const struct asked *asked, const char *key)
 				    (json_int_t)asked->policy.n_hosts, "hosts", hosts));
 }
 
+static int sign(const struct fleet_place *place, const struct baleen_fleet_message *message,
+		struct baleen_fleet_writer *writer)
+{
+	struct baleen_fleet_keys keys;
+	struct baleen_error error;
+	int err = baleen_fleet_keys_load(place->conf.key_path, &keys, &error);
+
+	if (!err) {
+		const struct baleen_fleet_signer signer = { .fleet = place->conf.fleet,
+							    .keys = &keys,
+							    .now_ms = fleet_now_ms(place) };
+
+		err = baleen_fleet_own_control(&signer, message, writer, &error);
+		baleen_fleet_keys_wipe(&keys);
+	}
+	return err ? complain("%s", error.text) : 0;
+}
+
 static int ask(const struct fleet_place *place, struct asked *asked,
 	       const struct baleen_fleet_key *key, u64 wait_ms, bool is_json)
 {
 	char subject[BALEEN_FLEET_KEY_TEXT], wait[24], *text = NULL;
 	struct baleen_fleet_writer writer = { 0 };
-	struct baleen_fleet_message message;
-	int err = fleet_control_start(place, BALEEN_FLEET_ASK, NULL, &message);
+	struct baleen_fleet_message message = { .type = BALEEN_FLEET_CONTROL,
+						.control = BALEEN_FLEET_ASK,
+						.set = BALEEN_FLEET_SET,
+						.key = *key };
+	int err;
 
-	message.key = *key;
-	strcpy(message.set, BALEEN_FLEET_SET);
+	strcpy(message.fleet, place->conf.fleet);
+	snprintf(message.publisher, sizeof(message.publisher), "%s/" BALEEN_FLEET_CONTROL_ORIGIN,
+		 place->conf.host);
 	baleen_fleet_key_format(key, subject);
 	snprintf(wait, sizeof(wait), "%llu", (unsigned long long)wait_ms);
-	if (!err)
-		err = fleet_control_sign(place, &message, &writer);
+	err = sign(place, &message, &writer);
 	if (!err)
 		err = fleet_run_order("--ask", wait, writer.bytes, writer.n_bytes, &text);
 	baleen_fleet_writer_free(&writer);

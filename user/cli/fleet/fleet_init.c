@@ -7,20 +7,23 @@
 #include "cli/fleet/fleet_setup.h"
 #include "util/minisign.h"
 
-/* Operators of any host may let go and suspend; whoever wants less edits it and signs. */
+/* Hosts ban. This one, where the policy is signed, is an operator's, too; others are admitted as
+ * such by name.
+ */
 static char *make_policy(const struct baleen_fleet_conf *conf, const struct baleen_fleet_keys *keys)
 {
 	char *text, public_text[BALEEN_FLEET_PUBLIC_TEXT];
 	int n = asprintf(&text,
 			 "fleet %s\n"
 			 "serial 1\n"
+			 "publisher %s/" BALEEN_FLEET_CONTROL_ORIGIN "\n" FLEET_OPERATOR_LIMITS
 			 "publisher */" FLEET_OPERATOR "\n"
 			 "  sets " BALEEN_FLEET_SET "\n"
-			 "  may pardon suspend signal\n"
+			 "  may signal\n"
 			 "publisher */*\n"
 			 "  sets " BALEEN_FLEET_SET "\n"
 			 "host %s %s\n",
-			 conf->fleet, conf->host,
+			 conf->fleet, conf->host, conf->host,
 			 baleen_fleet_public_format(keys->public_key, public_text));
 
 	return n < 0 ? NULL : text;
@@ -99,8 +102,8 @@ const struct command fleet_init_command = {
 	.name = "fleet init",
 	.synopsis = "[-j] [OPTION...] FLEET",
 	.help = "Begins a fleet, with this host in it: makes the key of the host, a policy that lets\n"
-		"the hosts it names ban up to 10,000 keys each, the key that signs the policy, and\n"
-		"fleet.conf. baleend goes on from there.\n",
+		"the hosts it names ban up to 10,000 keys each, and this one pardon and suspend, the\n"
+		"key that signs the policy, and fleet.conf. baleend goes on from there.\n",
 	.options = options,
 	.run = run,
 };

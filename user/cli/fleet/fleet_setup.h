@@ -53,6 +53,14 @@ int fleet_setup_end(const struct fleet_setup *setup);
 /* Signs a policy, puts it in force, and writes it for people; an exit code. */
 int fleet_policy_sign(const struct baleen_fleet_conf *conf, const char *text);
 
+/* Statements of a policy on an operator: what it pardons is not to be all addresses at once. */
+#define FLEET_OPERATOR_LIMITS           \
+	"  sets " BALEEN_FLEET_SET "\n" \
+	"  entries 100k\n"              \
+	"  shortest-prefix 16 32\n"     \
+	"  coverage 16M\n"              \
+	"  may pardon suspend\n"
+
 #define FLEET_SECRET "policy.key"
 #define FLEET_PUBLIC "policy.pub"
 #define FLEET_POLICY "policy"

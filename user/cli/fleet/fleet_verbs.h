@@ -23,7 +23,7 @@ extern const struct command fleet_suspend_command;
 extern const struct command fleet_resume_command;
 extern const struct command fleet_demo_command;
 
-/* The origin of `baleen fleet ban` and of control messages. */
+/* The origin of `baleen fleet ban`. */
 #define FLEET_OPERATOR "operator"
 
 /**
@@ -48,13 +48,6 @@ u64 fleet_now_ms(const struct fleet_place *place);
  */
 int fleet_run_order(const char *option, const char *name, const void *input, size_t n_input,
 		    char **output);
-
-/* A control message of this host, but for what it is about; an exit code. */
-int fleet_control_start(const struct fleet_place *place, u32 control, const char *reason,
-			struct baleen_fleet_message *message);
-/* Signs it; an exit code. */
-int fleet_control_sign(const struct fleet_place *place, const struct baleen_fleet_message *message,
-		       struct baleen_fleet_writer *writer);
 
 /* Asks all hosts about a key, and prints what they say; an exit code. */
 int fleet_ask(const struct fleet_place *place, const struct baleen_fleet_key *key, u64 wait_ms,

@@ -4,32 +4,11 @@
 #include <string.h>
 
 #include "fleet/fleet_apply.h"
+#include "fleet/fleet_control.h"
+#include "fleet/fleet_view.h"
 #include "util/array.h"
 
 /* --- what is told ---------------------------------------------------------- */
-
-bool baleen_fleet_row_counts(const struct baleen_fleet_work *work,
-			     const struct baleen_fleet_row *row)
-{
-	return row->hold == BALEEN_FLEET_IN_FORCE && row->force_ms > work->receiver->now_ms &&
-	       !work->account.publisher.is_suspended &&
-	       !baleen_fleet_pardons_hold(work->pardons, &row->entry, row->base_ms);
-}
-
-int baleen_fleet_effect_add(struct baleen_fleet_work *work, const char *publisher,
-			    const struct baleen_fleet_row *row, bool is_in_force)
-{
-	struct baleen_fleet_result *result = work->result;
-	struct baleen_fleet_effect *effect;
-
-	if (baleen_array_add(&result->effect, result->n_effects))
-		return baleen_no_memory(work->error);
-	effect = &result->effect[result->n_effects++];
-	*effect = (struct baleen_fleet_effect){ .is_in_force = is_in_force, .entry = row->entry };
-	strcpy(effect->publisher, publisher);
-	effect->entry.end_ms = row->force_ms;
-	return 0;
-}
 
 static void tell_held(struct baleen_fleet_work *work, u32 hold)
 {
@@ -42,10 +21,13 @@ static void tell_held(struct baleen_fleet_work *work, u32 hold)
 
 /* --- one entry ------------------------------------------------------------- */
 
-u64 baleen_fleet_row_end(const struct baleen_fleet_grant *grant, const struct baleen_fleet_row *row)
+u64 baleen_fleet_row_end(const struct baleen_fleet_grant *grant, bool is_control,
+			 const struct baleen_fleet_row *row)
 {
 	u64 most_ms = row->base_ms + (grant ? grant->max_ttl_ms : BALEEN_FLEET_MAX_TTL_MS);
 
+	if (is_control)
+		return row->entry.end_ms;
 	return row->entry.end_ms < most_ms ? row->entry.end_ms : most_ms;
 }
 
@@ -54,18 +36,20 @@ static bool is_same(const struct baleen_fleet_entry *a, const struct baleen_flee
 	return a->made_ms == b->made_ms && a->end_ms == b->end_ms && !strcmp(a->reason, b->reason);
 }
 
-/* A publisher that says it was made later than now has it made now. */
+/* A publisher that says it was made later than it was signed has it made then: all hosts have the
+ * same time of it.
+ */
 static struct baleen_fleet_row make_row(const struct baleen_fleet_work *work,
 					const struct baleen_fleet_entry *entry,
 					const struct baleen_fleet_row *old)
 {
 	struct baleen_fleet_row row = { .entry = *entry, .base_ms = entry->made_ms };
 
-	if (row.base_ms > work->receiver->now_ms)
-		row.base_ms = work->receiver->now_ms;
+	if (row.base_ms > work->message->made_ms)
+		row.base_ms = work->message->made_ms;
 	if (old && is_same(&old->entry, entry))
 		row.base_ms = old->base_ms;
-	row.force_ms = baleen_fleet_row_end(work->grant, &row);
+	row.force_ms = baleen_fleet_row_end(work->grant, work->account.publisher.is_control, &row);
 	return row;
 }
 
@@ -87,6 +71,16 @@ static void take_away(struct baleen_fleet_work *work, const struct baleen_fleet_
 		baleen_fleet_usage_take(&work->account.usage, &row->entry.key);
 	else if (baleen_fleet_is_held(row->hold))
 		publisher->n_held--;
+}
+
+/* A prefix around what was let go: the book has to leave that out of it. */
+static int tell_wide(struct baleen_fleet_work *work, const struct baleen_fleet_entry *entry)
+{
+	int ret = baleen_fleet_view_has_pardons(work->receiver->store, entry, work->error);
+
+	if (ret > 0)
+		work->result->is_whole = true;
+	return ret < 0 ? ret : 0;
 }
 
 static int apply_put(struct baleen_fleet_work *work, const struct baleen_fleet_entry *entry)
@@ -111,7 +105,13 @@ static int apply_put(struct baleen_fleet_work *work, const struct baleen_fleet_e
 	baleen_fleet_digest_add(&publisher->digest, entry);
 	publisher->n++;
 	counts = baleen_fleet_row_counts(work, &row);
-	ret = baleen_fleet_row_put(work->receiver->store, publisher->id, &row, 0, work->error);
+	if (publisher->is_control)
+		ret = baleen_fleet_control_changes(work, ret ? &old : NULL, &row);
+	else
+		ret = counts ? tell_wide(work, entry) : 0;
+	if (!ret)
+		ret = baleen_fleet_row_put(work->receiver->store, publisher->id, &row, 0,
+					   work->error);
 	if (!ret && (counted || counts))
 		ret = baleen_fleet_effect_add(work, publisher->name, &row, counts);
 	return ret;
@@ -130,7 +130,10 @@ static int apply_del(struct baleen_fleet_work *work, const struct baleen_fleet_e
 		return ret;
 	counted = baleen_fleet_row_counts(work, &old);
 	take_away(work, &old);
-	ret = baleen_fleet_row_remove(work->receiver->store, publisher->id, entry, work->error);
+	ret = publisher->is_control ? baleen_fleet_control_changes(work, &old, NULL) : 0;
+	if (!ret)
+		ret = baleen_fleet_row_remove(work->receiver->store, publisher->id, entry,
+					      work->error);
 	if (!ret && counted)
 		ret = baleen_fleet_effect_add(work, publisher->name, &old, false);
 	return ret;
@@ -286,6 +289,8 @@ int baleen_fleet_apply_snapshot(struct baleen_fleet_work *work)
 		err = put_pending(work, generation, pending, n_pending);
 	if (!err)
 		err = remove_others(work, generation);
+	if (!err && publisher->is_control)
+		err = baleen_fleet_control_let_go(work->receiver->store, work->error);
 	publisher->digest = baleen_fleet_digest_of(message);
 	publisher->n = message->n_entries;
 	publisher->sequence = message->last;

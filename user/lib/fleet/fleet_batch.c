@@ -172,7 +172,7 @@ static const char *read_head(struct reader *reader, struct baleen_fleet_message 
 	return NULL;
 }
 
-static bool read_pardon(struct reader *reader, struct baleen_fleet_message *message)
+static bool read_question(struct reader *reader, struct baleen_fleet_message *message)
 {
 	const u8 *fixed = take(reader, 3), *address;
 
@@ -186,15 +186,6 @@ static bool read_pardon(struct reader *reader, struct baleen_fleet_message *mess
 	memcpy(message->key.address, address, baleen_fleet_key_bytes(&message->key));
 	return take_text(reader, fixed[2], message->set, sizeof(message->set)) &&
 	       baleen_fleet_name_is(message->set) && baleen_fleet_key_check(&message->key);
-}
-
-static bool read_target(struct reader *reader, struct baleen_fleet_message *message)
-{
-	const u8 *n = take(reader, 1);
-
-	if (!n || !take_text(reader, *n, message->target, sizeof(message->target)))
-		return false;
-	return baleen_fleet_target_is(message->target);
 }
 
 bool baleen_fleet_subject_is(const char *text)
@@ -234,10 +225,7 @@ static const char *read_control(struct reader *reader, struct baleen_fleet_messa
 	    baleen_rule_entry_check(BALEEN_ORIGIN_MANUAL, message->reason, NULL))
 		return "a reason that is not UTF-8, or has control characters";
 	switch (message->control) {
-	case BALEEN_FLEET_PARDON:
-	case BALEEN_FLEET_ASK: is_read = read_pardon(reader, message); break;
-	case BALEEN_FLEET_SUSPEND:
-	case BALEEN_FLEET_RESUME: is_read = read_target(reader, message); break;
+	case BALEEN_FLEET_ASK: is_read = read_question(reader, message); break;
 	case BALEEN_FLEET_SIGNAL:
 	case BALEEN_FLEET_ANSWER: is_read = read_signal(reader, message); break;
 	default: is_read = false;
@@ -337,8 +325,8 @@ static int add_head(struct baleen_fleet_writer *writer, const struct baleen_flee
 	return 0;
 }
 
-static int add_pardon(struct baleen_fleet_writer *writer,
-		      const struct baleen_fleet_message *message)
+static int add_question(struct baleen_fleet_writer *writer,
+			const struct baleen_fleet_message *message)
 {
 	size_t n_address = baleen_fleet_key_bytes(&message->key);
 	u8 *at = more(writer, 3 + n_address);
@@ -350,17 +338,6 @@ static int add_pardon(struct baleen_fleet_writer *writer,
 	at[2] = strlen(message->set);
 	memcpy(at + 3, message->key.address, n_address);
 	return add_text(writer, message->set);
-}
-
-static int add_target(struct baleen_fleet_writer *writer,
-		      const struct baleen_fleet_message *message)
-{
-	u8 *at = more(writer, 1);
-
-	if (!at)
-		return -ENOMEM;
-	*at = strlen(message->target);
-	return add_text(writer, message->target);
 }
 
 static int add_signal(struct baleen_fleet_writer *writer,
@@ -393,13 +370,8 @@ static int add_control(struct baleen_fleet_writer *writer,
 	err = add_text(writer, message->reason);
 	if (err)
 		return err;
-	switch (message->control) {
-	case BALEEN_FLEET_PARDON:
-	case BALEEN_FLEET_ASK: return add_pardon(writer, message);
-	case BALEEN_FLEET_SIGNAL:
-	case BALEEN_FLEET_ANSWER: return add_signal(writer, message);
-	default: return add_target(writer, message);
-	}
+	return message->control == BALEEN_FLEET_ASK ? add_question(writer, message) :
+						      add_signal(writer, message);
 }
 
 int baleen_fleet_writer_start(struct baleen_fleet_writer *writer,

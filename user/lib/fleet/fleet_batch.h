@@ -3,7 +3,7 @@
  * A signed message of a fleet: a batch of changes, a head, a snapshot, or a control message.
  *
  *      0   4  "BLNF"
- *      4   1  version, 1
+ *      4   1  version, 2
  *      5   1  type, enum baleen_fleet_type
  *      6   2  0
  *      8   4  bytes of the message, the signature included
@@ -21,10 +21,10 @@
  * Numbers are little-endian. Body of a batch and of a snapshot: entries,
  *
  *      0   1  1 puts, 2 takes back
- *      1   1  family, 4 or 6
- *      2   1  prefix length
+ *      1   1  family, 4 or 6; 1: the name of a publisher
+ *      2   1  prefix length; bytes of the name
  *      3   1  bytes of the name of the set, 1 to 31
- *      4      address, 4 or 16 bytes, network byte order; name of the set
+ *      4      address, 4 or 16 bytes, network byte order, or the name; name of the set
  *             and of one that is put:
  *          8  when it was made    8  when it ends    1  bytes of the reason    the reason
  *
@@ -32,9 +32,9 @@
  * head: the digest, high half first. Body of a control message:
  *
  *      0   1  enum baleen_fleet_control    1  bytes of the reason, 0 to 255    the reason
- *             pardon, ask: family, prefix length, bytes of the name of the set, address, name
- *             suspend, resume: bytes of the name of a publisher, the name
- *             signal, answer: 1 value, 8 number, 8 digest, 1 bytes of the topic, 1 of the subject, both
+ *             ask: family, prefix length, bytes of the name of the set, address, name
+ *             signal, answer: 1 value, 8 number, 8 digest, 1 bytes of the topic, 1 of the subject,
+ * both
  *
  * The signature binds fleet, publisher, incarnation, numbers and time, so nobody can put a
  * message in another place than the one that it was signed for. Whoever reads one checks all of
@@ -46,7 +46,7 @@
 #include "fleet/fleet_entry.h"
 
 #define BALEEN_FLEET_MAGIC "BLNF"
-#define BALEEN_FLEET_VERSION 1
+#define BALEEN_FLEET_VERSION 2
 #define BALEEN_FLEET_HEADER_BYTES 64
 #define BALEEN_FLEET_INCARNATION_BYTES 16
 #define BALEEN_FLEET_SIGNATURE_BYTES 64
@@ -65,7 +65,7 @@
  * @BALEEN_FLEET_BATCH: changes of a publisher, in order
  * @BALEEN_FLEET_HEAD: where a publisher is
  * @BALEEN_FLEET_SNAPSHOT: all entries of a publisher
- * @BALEEN_FLEET_CONTROL: what an operator asks of all hosts
+ * @BALEEN_FLEET_CONTROL: a question, an answer, or what a host says to others
  */
 enum baleen_fleet_type {
 	BALEEN_FLEET_BATCH = 1,
@@ -75,21 +75,15 @@ enum baleen_fleet_type {
 };
 
 /**
- * enum baleen_fleet_control - what an operator asks for
- * @BALEEN_FLEET_PARDON: a key is let go: bans that were made before no longer count
- * @BALEEN_FLEET_SUSPEND: the entries of a publisher do not count
- * @BALEEN_FLEET_RESUME: they do again
+ * enum baleen_fleet_control - what is said outside of the logs of publishers
  * @BALEEN_FLEET_ASK: has a host banned this key? Its incarnation tells it from others
  * @BALEEN_FLEET_SIGNAL: a host says something to others: see fleet_signal.h
  * @BALEEN_FLEET_ANSWER: to a question: about is the first 8 bytes of its incarnation
  */
 enum baleen_fleet_control {
-	BALEEN_FLEET_PARDON = 1,
-	BALEEN_FLEET_SUSPEND = 2,
-	BALEEN_FLEET_RESUME = 3,
-	BALEEN_FLEET_ASK = 4,
-	BALEEN_FLEET_SIGNAL = 5,
-	BALEEN_FLEET_ANSWER = 6,
+	BALEEN_FLEET_ASK = 1,
+	BALEEN_FLEET_SIGNAL = 2,
+	BALEEN_FLEET_ANSWER = 3,
 };
 
 /**
@@ -114,9 +108,8 @@ struct baleen_fleet_change {
  * @n_entries: of a batch, snapshot or head
  * @digest: of a head
  * @control: enum baleen_fleet_control of a control message
- * @set: of a pardon or a question
+ * @set: of a question
  * @key: likewise
- * @target: publisher that is suspended, or resumed
  * @topic: of a signal or an answer: who is to understand it; a name like that of a set
  * @subject: of a signal: what it is about
  * @number: of a signal, such as a generation
@@ -139,7 +132,6 @@ struct baleen_fleet_message {
 	u32 control;
 	char set[BALEEN_FLEET_NAME_BYTES];
 	struct baleen_fleet_key key;
-	char target[BALEEN_FLEET_PUBLISHER_BYTES];
 	char topic[BALEEN_FLEET_NAME_BYTES];
 	char subject[BALEEN_FLEET_SUBJECT_BYTES];
 	u64 number;

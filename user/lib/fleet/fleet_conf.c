@@ -78,6 +78,10 @@ static int parse_publish(struct baleen_conf_parser *parser, struct baleen_fleet_
 		if (conf->n_publish == BALEEN_FLEET_MAX_ORIGINS)
 			return baleen_conf_refuse(parser, "publish: more than %d origins",
 						  BALEEN_FLEET_MAX_ORIGINS);
+		if (!strcmp(parser->word[i], BALEEN_FLEET_CONTROL_ORIGIN))
+			return baleen_conf_refuse(
+				parser, "publish: " BALEEN_FLEET_CONTROL_ORIGIN
+					" is what an operator says, and no origin of bans");
 		if (take_name(parser, parser->word[i], conf->publish[conf->n_publish]))
 			return -EINVAL;
 		conf->n_publish++;

@@ -52,6 +52,13 @@ bool baleen_fleet_publisher_is(const char *name)
 	       has_only(slash + 1, strlen(slash + 1), "._-:", true);
 }
 
+bool baleen_fleet_is_control(const char *name)
+{
+	const char *slash = strchr(name, '/');
+
+	return slash && !strcmp(slash + 1, BALEEN_FLEET_CONTROL_ORIGIN);
+}
+
 bool baleen_fleet_target_is(const char *name)
 {
 	char one[BALEEN_FLEET_PUBLISHER_BYTES];
@@ -129,10 +136,23 @@ struct baleen_entry_key baleen_fleet_key_entry(const struct baleen_fleet_key *ke
 	return entry;
 }
 
+struct baleen_fleet_key baleen_fleet_key_name(const char *name)
+{
+	struct baleen_fleet_key key = { .family = BALEEN_FLEET_FAMILY_NAME };
+
+	if (strlen(name) >= sizeof(key.address))
+		return key;
+	key.length = strlen(name);
+	memcpy(key.address, name, key.length);
+	return key;
+}
+
 const char *baleen_fleet_key_format(const struct baleen_fleet_key *key, char *text)
 {
 	const struct baleen_entry_key entry = baleen_fleet_key_entry(key);
 
+	if (key->family == BALEEN_FLEET_FAMILY_NAME)
+		return strcpy(text, (const char *)key->address);
 	snprintf(text, BALEEN_FLEET_KEY_TEXT, "%.*s", BALEEN_FLEET_KEY_TEXT - 1,
 		 baleen_entry_key_text(&entry).text);
 	return text;
@@ -143,7 +163,7 @@ static bool is_mapped(const struct baleen_fleet_key *key)
 {
 	struct baleen_ip6 address = number_of(key);
 
-	return key->length == 128 && !address.hi && address.lo >> 32 == 0xffff;
+	return key->family == 6 && key->length == 128 && !address.hi && address.lo >> 32 == 0xffff;
 }
 
 static bool bit(const struct baleen_fleet_key *key, u32 i)
@@ -151,14 +171,25 @@ static bool bit(const struct baleen_fleet_key *key, u32 i)
 	return key->address[i / 8] >> (7 - i % 8) & 1;
 }
 
+static bool has_zeros(const struct baleen_fleet_key *key, size_t from)
+{
+	while (from < sizeof(key->address) && !key->address[from])
+		from++;
+	return from == sizeof(key->address);
+}
+
 bool baleen_fleet_key_check(const struct baleen_fleet_key *key)
 {
+	if (key->family == BALEEN_FLEET_FAMILY_NAME)
+		return key->length < sizeof(key->address) && has_zeros(key, key->length) &&
+		       strlen((const char *)key->address) == key->length &&
+		       baleen_fleet_target_is((const char *)key->address);
 	if ((key->family != 4 && key->family != 6) || key->length > most_bits(key))
 		return false;
-	for (u32 i = key->length; i < 8 * sizeof(key->address); i++)
+	for (u32 i = key->length; i < most_bits(key); i++)
 		if (bit(key, i))
 			return false;
-	return key->family == 4 || !is_mapped(key);
+	return has_zeros(key, baleen_fleet_key_bytes(key)) && !is_mapped(key);
 }
 
 struct baleen_fleet_key baleen_fleet_key_widen(const struct baleen_fleet_key *key, u32 length)
@@ -166,7 +197,7 @@ struct baleen_fleet_key baleen_fleet_key_widen(const struct baleen_fleet_key *ke
 	struct baleen_fleet_key wide = *key;
 
 	wide.length = length;
-	for (u32 i = 0; i < sizeof(wide.address); i++) {
+	for (u32 i = 0; i < baleen_fleet_key_bytes(key); i++) {
 		if (length >= 8 * (i + 1))
 			continue;
 		wide.address[i] &= length > 8 * i ? 0xff << (8 - (length - 8 * i)) : 0;
@@ -192,10 +223,14 @@ const char *baleen_fleet_entry_check(const struct baleen_fleet_entry *entry)
 	if (!baleen_fleet_name_is(entry->set))
 		return "not the name of a set";
 	if (!baleen_fleet_key_check(&entry->key))
-		return "not an address or prefix";
-	if (entry->made_ms >= MAX_MS || entry->end_ms <= entry->made_ms)
+		return "not an address, prefix or name";
+	if (baleen_fleet_is_word(entry) && strcmp(entry->set, BALEEN_FLEET_SUSPENDS) &&
+	    strcmp(entry->set, BALEEN_FLEET_RESUMES))
+		return "not a word on a publisher";
+	if (entry->made_ms >= MAX_MS || entry->end_ms <= entry->made_ms || entry->end_ms >= MAX_MS)
 		return "it ends before it was made";
-	if (entry->end_ms - entry->made_ms > BALEEN_FLEET_MAX_TTL_MS)
+	if (!baleen_fleet_is_word(entry) &&
+	    entry->end_ms - entry->made_ms > BALEEN_FLEET_MAX_TTL_MS)
 		return "it ends more than 30 days after it was made";
 	if (baleen_rule_entry_check(BALEEN_ORIGIN_MANUAL, entry->reason, NULL))
 		return "a reason that is not UTF-8, or has control characters";
@@ -254,13 +289,13 @@ size_t baleen_fleet_entry_decode(const u8 *bytes, size_t n_bytes, struct baleen_
 
 	*why = "an entry that is cut off, or of no known sort";
 	if (n_bytes < FIXED_BYTES || (bytes[0] != OP_PUT && bytes[0] != OP_DEL) ||
-	    (bytes[1] != 4 && bytes[1] != 6))
+	    (bytes[1] != 4 && bytes[1] != 6 && bytes[1] != BALEEN_FLEET_FAMILY_NAME))
 		return 0;
 	read.key.family = bytes[1];
 	read.key.length = bytes[2];
 	n_set = bytes[3];
 	n_address = baleen_fleet_key_bytes(&read.key);
-	if (n_bytes - at < n_address + n_set)
+	if (n_address >= sizeof(read.key.address) || n_bytes - at < n_address + n_set)
 		return 0;
 	memcpy(read.key.address, bytes + at, n_address);
 	at += n_address;

@@ -21,10 +21,23 @@
 #define BALEEN_FLEET_REASON_BYTES 256
 #define BALEEN_FLEET_KEY_TEXT 64
 /* Bytes of the longest entry in a message. */
-#define BALEEN_FLEET_ENTRY_MAX (4 + 16 + 31 + 8 + 8 + 1 + 255)
+#define BALEEN_FLEET_ENTRY_MAX (4 + 57 + 31 + 8 + 8 + 1 + 255)
 
 /* The set that bans go to. */
 #define BALEEN_FLEET_SET "bans"
+
+/* The origin of what an operator says: its entries ban nobody. One of an address or prefix is a
+ * pardon; one of a name is a word on a publisher, and its set is the word.
+ */
+#define BALEEN_FLEET_CONTROL_ORIGIN "control"
+#define BALEEN_FLEET_SUSPENDS "suspend"
+#define BALEEN_FLEET_RESUMES "resume"
+
+/* A key that is the name of a publisher, or HOST/ and a star. */
+#define BALEEN_FLEET_FAMILY_NAME 1
+
+/* When a word on a publisher ends: a newer one says otherwise before. */
+#define BALEEN_FLEET_NEVER_MS ((1ull << 53) - 1)
 
 /* Bans of a fleet end: an entry that says nothing ends after a day, and none stays longer than
  * 30 days after it was made.
@@ -33,16 +46,16 @@
 #define BALEEN_FLEET_MAX_TTL_MS (30 * 86400000ull)
 
 /**
- * struct baleen_fleet_key - an address or prefix
- * @family: 4 or 6
- * @length: prefix length, 0 to 32 or to 128
- * @address: network byte order, 4 or 16 bytes of it; the bits behind @length and the bytes
- *           behind the address are zero
+ * struct baleen_fleet_key - an address or prefix, or the name of a publisher
+ * @family: 4 or 6; BALEEN_FLEET_FAMILY_NAME
+ * @length: prefix length, 0 to 32 or to 128; bytes of a name
+ * @address: network byte order, 4 or 16 bytes of it, or the name; the bits behind @length and the
+ *           bytes behind the address are zero
  */
 struct baleen_fleet_key {
 	u8 family;
 	u8 length;
-	u8 address[16];
+	u8 address[BALEEN_FLEET_PUBLISHER_BYTES];
 };
 
 /**
@@ -87,6 +100,14 @@ bool baleen_fleet_name_is(const char *name);
  * the same and ':', BALEEN_FLEET_PUBLISHER_BYTES - 1 bytes at most in all.
  */
 bool baleen_fleet_publisher_is(const char *name);
+
+/**
+ * baleen_fleet_is_control() - is a publisher that of what an operator says?
+ * @name: HOST/ORIGIN
+ *
+ * Return: true when its origin is BALEEN_FLEET_CONTROL_ORIGIN.
+ */
+bool baleen_fleet_is_control(const char *name);
 
 /**
  * baleen_fleet_target_is() - may a publisher of this name be suspended?
@@ -152,8 +173,22 @@ bool baleen_fleet_key_covers(const struct baleen_fleet_key *wide,
 /* Bytes of the address of a key. */
 static inline size_t baleen_fleet_key_bytes(const struct baleen_fleet_key *key)
 {
-	return key->family == 4 ? 4 : 16;
+	return key->family == 4 ? 4 : key->family == 6 ? 16 : key->length;
 }
+
+/* Is it a word on a publisher? Else it is of an address or prefix. */
+static inline bool baleen_fleet_is_word(const struct baleen_fleet_entry *entry)
+{
+	return entry->key.family == BALEEN_FLEET_FAMILY_NAME;
+}
+
+/**
+ * baleen_fleet_key_name() - the name of a publisher as a key
+ * @name: HOST/ORIGIN, or HOST/ and a star
+ *
+ * Return: the key; one that baleen_fleet_key_check() refuses when it is no name.
+ */
+struct baleen_fleet_key baleen_fleet_key_name(const char *name);
 
 /**
  * baleen_fleet_entry_check() - may it be an entry?

@@ -8,7 +8,7 @@
 const char *baleen_fleet_hold_name(u32 hold)
 {
 	static const char *const names[] = { "in-force", "set",	 "prefix", "entries",
-					     "coverage", "rate", "ended" };
+					     "coverage", "rate", "right",  "ended" };
 
 	return hold < BALEEN_FLEET_N_HOLDS ? names[hold] : "unknown";
 }
@@ -61,21 +61,44 @@ static bool is_over(u64 used, u64 more, u64 most)
 	return more > most || used > most - more;
 }
 
+/* An operator pardons and suspends; others ban. */
+static bool has_right(const struct baleen_fleet_grant *grant,
+		      const struct baleen_fleet_usage *usage,
+		      const struct baleen_fleet_entry *entry)
+{
+	if (baleen_fleet_is_word(entry))
+		return usage->is_control && grant->may_suspend;
+	return !usage->is_control || grant->may_pardon;
+}
+
+static u32 judge_key(const struct baleen_fleet_grant *grant, const struct baleen_fleet_entry *entry)
+{
+	if (baleen_fleet_is_word(entry))
+		return BALEEN_FLEET_IN_FORCE;
+	if (!may_go_to(grant, entry->set))
+		return BALEEN_FLEET_HOLD_SET;
+	return is_too_short(grant, &entry->key) ? BALEEN_FLEET_HOLD_PREFIX : BALEEN_FLEET_IN_FORCE;
+}
+
 u32 baleen_fleet_judge(const struct baleen_fleet_grant *grant, struct baleen_fleet_usage *usage,
 		       const struct baleen_fleet_entry *entry, u64 at_ms)
 {
 	u64 n_ip4 = covers_ip4(&entry->key), n_ip6 = covers_ip6(&entry->key);
+	u32 hold;
 
-	if (!grant || !may_go_to(grant, entry->set))
+	if (!grant)
 		return BALEEN_FLEET_HOLD_SET;
-	if (is_too_short(grant, &entry->key))
-		return BALEEN_FLEET_HOLD_PREFIX;
+	if (!has_right(grant, usage, entry))
+		return BALEEN_FLEET_HOLD_RIGHT;
+	hold = judge_key(grant, entry);
+	if (hold)
+		return hold;
 	if (is_over(usage->n + usage->others.n, 1, grant->entries))
 		return BALEEN_FLEET_HOLD_ENTRIES;
 	if (is_over(usage->n_ip4 + usage->others.n_ip4, n_ip4, grant->coverage) ||
 	    is_over(usage->n_ip6 + usage->others.n_ip6, n_ip6, grant->coverage))
 		return BALEEN_FLEET_HOLD_COVERAGE;
-	if (at_ms) {
+	if (at_ms && !usage->is_control) {
 		refill(grant, usage, at_ms);
 		if (usage->tokens < 1)
 			return BALEEN_FLEET_HOLD_RATE;

@@ -10,23 +10,10 @@
 char *baleen_fleet_kept_name(const struct baleen_fleet_message *message,
 			     char name[BALEEN_FLEET_KEPT_NAME_BYTES])
 {
-	char key[BALEEN_FLEET_KEY_TEXT];
-
 	*name = '\0';
-	switch (message->control) {
-	case BALEEN_FLEET_PARDON:
-		snprintf(name, BALEEN_FLEET_KEPT_NAME_BYTES, "pardon %s %s", message->set,
-			 baleen_fleet_key_format(&message->key, key));
-		break;
-	case BALEEN_FLEET_SUSPEND:
-	case BALEEN_FLEET_RESUME:
-		snprintf(name, BALEEN_FLEET_KEPT_NAME_BYTES, "suspend %s", message->target);
-		break;
-	case BALEEN_FLEET_SIGNAL:
+	if (message->control == BALEEN_FLEET_SIGNAL)
 		snprintf(name, BALEEN_FLEET_KEPT_NAME_BYTES, "signal %s %s %s", message->topic,
 			 message->subject, message->publisher);
-		break;
-	}
 	return name;
 }
 
@@ -35,9 +22,6 @@ int baleen_fleet_kept_put(struct baleen_fleet_store *store,
 			  size_t n_bytes, struct baleen_error *error)
 {
 	char name[BALEEN_FLEET_KEPT_NAME_BYTES];
-	/* A suspension stays. */
-	bool ends =
-		message->control == BALEEN_FLEET_PARDON || message->control == BALEEN_FLEET_SIGNAL;
 
 	if (!*baleen_fleet_kept_name(message, name) || n_bytes > BALEEN_FLEET_CONTROL_MAX)
 		return 0;
@@ -48,8 +32,7 @@ int baleen_fleet_kept_put(struct baleen_fleet_store *store,
 		" WHERE made_ms < ?2",
 		NULL, error,
 		BALEEN_SQL_VALUES(baleen_sql_text(name), baleen_sql_number(message->made_ms),
-				  baleen_sql_number(
-					  ends ? message->made_ms + BALEEN_FLEET_MAX_TTL_MS : 0),
+				  baleen_sql_number(message->made_ms + BALEEN_FLEET_MAX_TTL_MS),
 				  baleen_sql_blob(bytes, n_bytes)));
 }
 
@@ -64,7 +47,7 @@ static int read_kept(const struct baleen_fleet_store *store, sqlite3_stmt *row, 
 	    n_bytes > BALEEN_FLEET_CONTROL_MAX)
 		return baleen_sql_damaged(&store->db, "a control message", error);
 	kept->made_ms = sqlite3_column_int64(row, 1);
-	kept->is_over = end_ms && end_ms < now_ms;
+	kept->is_over = end_ms < now_ms;
 	kept->n_bytes = n_bytes;
 	memcpy(kept->bytes, sqlite3_column_blob(row, 3), n_bytes);
 	return 0;

@@ -4,8 +4,7 @@
  *
  * A broker may lose them, and a host that begins later must have them. So each host keeps them,
  * and gives the broker those that it lacks: they are signed, so it does not matter who does.
- * A pardon or a signal is kept for as long as it counts, a suspension until there is a newer word
- * on it.
+ * A signal is kept for as long as it counts. Pardons and suspensions are entries of a publisher.
  */
 #ifndef BALEEN_FLEET_KEPT_H
 #define BALEEN_FLEET_KEPT_H
@@ -19,8 +18,7 @@
 
 /**
  * struct baleen_fleet_kept - a control message
- * @name: of two with the same one the newer counts: "pardon SET KEY",
- *        "suspend PUBLISHER", or "signal TOPIC SUBJECT PUBLISHER"
+ * @name: of two with the same one the newer counts: "signal TOPIC SUBJECT PUBLISHER"
  * @made_ms: when it was signed, broker's time
  * @is_over: it no longer counts
  * @bytes: it
@@ -36,7 +34,7 @@ struct baleen_fleet_kept {
 
 /**
  * baleen_fleet_kept_name() - what a control message is about
- * @message: a pardon, a suspension or its end, a signal
+ * @message: a signal
  * @name: filled in; empty for others, which are not kept
  *
  * Return: @name.

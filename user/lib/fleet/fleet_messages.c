@@ -51,6 +51,9 @@ static int start(struct making *making, u32 type, const struct baleen_fleet_sign
 						.digest = publisher->digest };
 	int err;
 
+	/* The words of an operator may be later than the clock: a message is not signed before. */
+	if (publisher->is_control && publisher->agreed_ms > message.made_ms)
+		message.made_ms = publisher->agreed_ms;
 	strcpy(message.publisher, publisher->name);
 	strncpy(message.fleet, signer->fleet, sizeof(message.fleet) - 1);
 	memcpy(message.incarnation, publisher->incarnation, sizeof(message.incarnation));

@@ -4,7 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fleet/fleet_control.h"
 #include "fleet/fleet_own.h"
+#include "fleet/fleet_pardon.h"
 #include "fleet/fleet_rows.h"
 #include "state/entries.h"
 #include "util/array.h"
@@ -45,6 +47,7 @@ struct difference {
  * @difference: found
  * @n: how many
  * @made_ms: broker's time
+ * @pardons: of operators
  * @out: what is told
  * @error: filled in on failure
  */
@@ -57,6 +60,7 @@ struct sync {
 	struct difference *difference;
 	size_t n;
 	u64 made_ms;
+	struct baleen_fleet_pardons pardons;
 	struct baleen_fleet_sync *out;
 	struct baleen_error *error;
 };
@@ -204,15 +208,16 @@ static int compare(struct sync *sync)
 
 /* --- write ----------------------------------------------------------------- */
 
-static int add_to_outbox(struct sync *sync, const struct baleen_fleet_entry *entry, bool is_del)
+static int add_to_outbox(struct baleen_fleet_store *store,
+			 const struct baleen_fleet_publisher *publisher,
+			 const struct baleen_fleet_entry *entry, bool is_del,
+			 struct baleen_error *error)
 {
-	const struct baleen_fleet_publisher *publisher = &sync->account.publisher;
-
 	return baleen_sql_do(
-		&sync->store->db,
+		&store->db,
 		"INSERT INTO outbox (publisher, of_set, family, length, address, sequence, is_del,"
 		" made_ms, end_ms, reason) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-		NULL, sync->error,
+		NULL, error,
 		BALEEN_SQL_VALUES(baleen_sql_number(publisher->id), BALEEN_FLEET_KEY_VALUES(entry),
 				  baleen_sql_number(publisher->sequence), baleen_sql_number(is_del),
 				  baleen_sql_number(entry->made_ms),
@@ -220,22 +225,55 @@ static int add_to_outbox(struct sync *sync, const struct baleen_fleet_entry *ent
 				  baleen_sql_text(entry->reason)));
 }
 
-static int write_one(struct sync *sync, const struct difference *difference)
+int baleen_fleet_own_del(struct baleen_fleet_store *store, struct baleen_fleet_account *account,
+			 const struct baleen_fleet_entry *old, struct baleen_error *error)
 {
-	struct baleen_fleet_publisher *publisher = &sync->account.publisher;
-	struct baleen_fleet_row row = { 0 };
+	struct baleen_fleet_publisher *publisher = &account->publisher;
 	int err;
 
 	publisher->sequence++;
-	if (difference->has_old) {
-		baleen_fleet_digest_take(&publisher->digest, &difference->old);
-		publisher->n--;
-	}
+	publisher->n--;
+	baleen_fleet_digest_take(&publisher->digest, old);
+	err = baleen_fleet_row_remove(store, publisher->id, old, error);
+	return err ? err : add_to_outbox(store, publisher, old, true, error);
+}
+
+int baleen_fleet_own_put(struct baleen_fleet_store *store, struct baleen_fleet_account *account,
+			 const struct baleen_fleet_row *row, const struct baleen_fleet_entry *old,
+			 struct baleen_error *error)
+{
+	struct baleen_fleet_publisher *publisher = &account->publisher;
+	int err;
+
+	publisher->sequence++;
+	if (old)
+		baleen_fleet_digest_take(&publisher->digest, old);
+	else
+		publisher->n++;
+	baleen_fleet_digest_add(&publisher->digest, &row->entry);
+	err = baleen_fleet_row_put(store, publisher->id, row, 0, error);
+	return err ? err : add_to_outbox(store, publisher, &row->entry, false, error);
+}
+
+/* A ban that was made before a pardon, and is published after it, goes as those of before. */
+static int mark_pardoned(struct sync *sync, const struct baleen_fleet_row *row)
+{
+	struct baleen_fleet_pardons *pardons = &sync->pardons;
+
+	if (!baleen_fleet_pardons_hold(pardons, &row->entry, row->base_ms))
+		return pardons->ret;
+	return baleen_fleet_control_let_go(sync->store, sync->error);
+}
+
+static int write_one(struct sync *sync, const struct difference *difference)
+{
+	struct baleen_fleet_row row = { .force_ms = 0 };
+	int err;
+
 	if (difference->is_del) {
 		sync->out->n_del++;
-		err = baleen_fleet_row_remove(sync->store, publisher->id, &difference->old,
-					      sync->error);
-		return err ? err : add_to_outbox(sync, &difference->old, true);
+		return baleen_fleet_own_del(sync->store, &sync->account, &difference->old,
+					    sync->error);
 	}
 	row.entry = difference->wanted->entry;
 	/* One that was changed counts from now. */
@@ -244,11 +282,12 @@ static int write_one(struct sync *sync, const struct difference *difference)
 	row.base_ms = row.entry.made_ms;
 	row.force_ms = row.entry.end_ms;
 	row.local_ms = difference->wanted->local_ms;
-	baleen_fleet_digest_add(&publisher->digest, &row.entry);
-	publisher->n++;
 	sync->out->n_put++;
-	err = baleen_fleet_row_put(sync->store, publisher->id, &row, 0, sync->error);
-	return err ? err : add_to_outbox(sync, &row.entry, false);
+	err = mark_pardoned(sync, &row);
+	return err ? err :
+		     baleen_fleet_own_put(sync->store, &sync->account, &row,
+					  difference->has_old ? &difference->old : NULL,
+					  sync->error);
 }
 
 static int shorten_outbox(struct sync *sync)
@@ -266,26 +305,32 @@ static int shorten_outbox(struct sync *sync)
 }
 
 /* Its row comes first: entries name its id. */
-static int make_publisher(struct sync *sync)
+int baleen_fleet_own_account(struct baleen_fleet_store *store, const char *name, u64 now_ms,
+			     struct baleen_fleet_account *account, struct baleen_error *error)
 {
-	struct baleen_fleet_publisher *publisher = &sync->account.publisher;
+	struct baleen_fleet_publisher *publisher = &account->publisher;
+	int ret = baleen_fleet_account_find(store, name, account, error);
 
-	if (publisher->id && publisher->is_own)
-		return 0;
-	if (publisher->id)
-		return baleen_fail(sync->error, EEXIST,
-				   "%s: another host publishes under this name", publisher->name);
+	if (ret < 0 || (ret && publisher->is_own))
+		return ret < 0 ? ret : 0;
+	if (ret)
+		return baleen_fail(error, EEXIST, "%s: another host publishes under this name",
+				   name);
 	publisher->is_own = true;
-	publisher->signed_ms = sync->made_ms;
+	publisher->signed_ms = now_ms;
 	if (baleen_fleet_incarnation_make(publisher->incarnation))
-		return baleen_fail(sync->error, EIO, "libsodium finds no random numbers");
-	return baleen_fleet_account_save(sync->store, &sync->account, sync->error);
+		return baleen_fail(error, EIO, "libsodium finds no random numbers");
+	return baleen_fleet_account_save(store, account, error);
 }
 
 static int write_all(struct sync *sync)
 {
-	int err = make_publisher(sync);
+	int err = baleen_fleet_own_account(sync->store, sync->account.publisher.name, sync->made_ms,
+					   &sync->account, sync->error);
 
+	if (!err)
+		err = baleen_fleet_pardons_open(sync->store, sync->made_ms, &sync->pardons,
+						sync->error);
 	for (size_t i = 0; i < sync->n && !err; i++)
 		err = write_one(sync, &sync->difference[i]);
 	if (!err && sync->n)

@@ -10,6 +10,7 @@
 #define BALEEN_FLEET_OWN_H
 
 #include "fleet/fleet_keys.h"
+#include "fleet/fleet_rows.h"
 #include "fleet/fleet_store.h"
 
 /**
@@ -61,6 +62,45 @@ struct baleen_fleet_sync {
 int baleen_fleet_own_sync(struct baleen_fleet_store *store, const char *publisher,
 			  struct baleen_fleet_local *local, size_t n, u64 now_ms,
 			  struct baleen_fleet_sync *sync, struct baleen_error *error);
+
+/**
+ * baleen_fleet_own_account() - a publisher of this host
+ * @store: with a transaction
+ * @name: HOST/ORIGIN; made when it is new
+ * @now_ms: broker's time
+ * @account: filled in
+ * @error: filled in on failure
+ *
+ * Return: 0; -EEXIST when another host publishes under this name; a negative errno.
+ */
+int baleen_fleet_own_account(struct baleen_fleet_store *store, const char *name, u64 now_ms,
+			     struct baleen_fleet_account *account, struct baleen_error *error);
+
+/**
+ * baleen_fleet_own_put() - the next change puts an entry
+ * @store: with a transaction
+ * @account: of a publisher of this host; the caller saves it
+ * @row: the entry
+ * @old: what is there of its key; NULL for nothing
+ * @error: filled in on failure
+ *
+ * Return: 0 or a negative errno.
+ */
+int baleen_fleet_own_put(struct baleen_fleet_store *store, struct baleen_fleet_account *account,
+			 const struct baleen_fleet_row *row, const struct baleen_fleet_entry *old,
+			 struct baleen_error *error);
+
+/**
+ * baleen_fleet_own_del() - the next change takes one back
+ * @store: with a transaction
+ * @account: of a publisher of this host; the caller saves it
+ * @old: the entry
+ * @error: filled in on failure
+ *
+ * Return: 0 or a negative errno.
+ */
+int baleen_fleet_own_del(struct baleen_fleet_store *store, struct baleen_fleet_account *account,
+			 const struct baleen_fleet_entry *old, struct baleen_error *error);
 
 /**
  * struct baleen_fleet_signer - who signs messages, and for which fleet

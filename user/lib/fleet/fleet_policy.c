@@ -409,18 +409,10 @@ const struct baleen_fleet_grant *baleen_fleet_policy_grant(const struct baleen_f
 
 bool baleen_fleet_grant_may(const struct baleen_fleet_grant *grant, u32 control)
 {
-	switch (control) {
-	case BALEEN_FLEET_PARDON: return grant->may_pardon;
-	case BALEEN_FLEET_SIGNAL: return grant->may_signal;
-	default: return grant->may_suspend;
-	}
+	return control == BALEEN_FLEET_SIGNAL ? grant->may_signal : grant->may_suspend;
 }
 
 const char *baleen_fleet_right_name(u32 control)
 {
-	switch (control) {
-	case BALEEN_FLEET_PARDON: return "pardon";
-	case BALEEN_FLEET_SIGNAL: return "signal";
-	default: return "suspend";
-	}
+	return control == BALEEN_FLEET_SIGNAL ? "signal" : "suspend";
 }

@@ -16,8 +16,11 @@
  *        shortest-prefix 24 48         of IPv4 and of IPv6
  *        coverage 1M                   IPv4 addresses, and /64s of IPv6, that they cover
  *        max-ttl 24h                   a ban that ends later ends then
- *      publisher ops/operator
- *        may pardon suspend signal     control messages
+ *      publisher ops/control
+ *        entries 100000                pardons, and words on publishers
+ *        may pardon suspend            an operator
+ *      publisher web?/operator
+ *        may signal                    votes on lists
  *
  * The limits above but sets are those of a pattern that states none. A publisher that no pattern
  * fits, or whose host has no key, is refused.
@@ -62,8 +65,8 @@ struct baleen_fleet_host {
  * @shortest_ip6: shortest prefix of IPv6
  * @coverage: most IPv4 addresses that bans in force cover, and most /64s of IPv6
  * @max_ttl_ms: longest time between making and end
- * @may_pardon: control messages: pardon
- * @may_suspend: control messages: suspend, resume, ask
+ * @may_pardon: let keys go, as HOST/control
+ * @may_suspend: suspend, resume, and ask, as HOST/control
  * @may_signal: control messages: signal
  */
 struct baleen_fleet_grant {
@@ -163,6 +166,7 @@ const char *baleen_fleet_right_name(u32 control);
  * @BALEEN_FLEET_HOLD_ENTRIES: its publisher has as many in force as it may
  * @BALEEN_FLEET_HOLD_COVERAGE: they cover as much as they may
  * @BALEEN_FLEET_HOLD_RATE: they came faster than they may
+ * @BALEEN_FLEET_HOLD_RIGHT: its publisher may not pardon, or suspend, or say it at all
  * @BALEEN_FLEET_HOLD_ENDED: its time was over when it was judged
  * @BALEEN_FLEET_N_HOLDS: how many there are
  */
@@ -173,6 +177,7 @@ enum baleen_fleet_hold {
 	BALEEN_FLEET_HOLD_ENTRIES,
 	BALEEN_FLEET_HOLD_COVERAGE,
 	BALEEN_FLEET_HOLD_RATE,
+	BALEEN_FLEET_HOLD_RIGHT,
 	BALEEN_FLEET_HOLD_ENDED,
 	BALEEN_FLEET_N_HOLDS,
 };
@@ -206,6 +211,7 @@ struct baleen_fleet_others {
  * @n_ip6: /64s of IPv6 that they cover, longer prefixes count as one
  * @tokens: bans that may come now, 0 to the rate of the grant, and parts
  * @tokens_ms: when @tokens was right; 0 for a publisher that has had none
+ * @is_control: entries are what an operator says: there is no rate, for he says it in person
  * @others: count for the limits, too
  */
 struct baleen_fleet_usage {
@@ -214,6 +220,7 @@ struct baleen_fleet_usage {
 	u64 n_ip6;
 	double tokens;
 	u64 tokens_ms;
+	bool is_control;
 	struct baleen_fleet_others others;
 };
 

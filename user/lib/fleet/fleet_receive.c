@@ -9,7 +9,6 @@
 
 #include "fleet/fleet_apply.h"
 #include "fleet/fleet_clone.h"
-#include "fleet/fleet_control.h"
 #include "fleet/fleet_kept.h"
 #include "fleet/fleet_receive.h"
 #include "fleet/fleet_signal.h"
@@ -306,14 +305,9 @@ static int take_head(struct baleen_fleet_work *work)
 	return save(work);
 }
 
-/* A pardon that is old is over; who is suspended stays so until somebody says otherwise. */
 static bool is_over(const struct baleen_fleet_work *work)
 {
-	const struct baleen_fleet_message *message = work->message;
-
-	return message->control != BALEEN_FLEET_SUSPEND &&
-	       message->control != BALEEN_FLEET_RESUME &&
-	       message->made_ms + BALEEN_FLEET_MAX_TTL_MS < work->receiver->now_ms;
+	return work->message->made_ms + BALEEN_FLEET_MAX_TTL_MS < work->receiver->now_ms;
 }
 
 static int refuse_signal(struct baleen_fleet_work *work)
@@ -322,10 +316,32 @@ static int refuse_signal(struct baleen_fleet_work *work)
 		      work->message->publisher, BALEEN_FLEET_MAX_SIGNALS);
 }
 
+static int take_signal(struct baleen_fleet_work *work)
+{
+	struct baleen_fleet_store *store = work->receiver->store;
+	bool is_new = false;
+	int ret = baleen_fleet_signal_has_room(store, work->message, work->receiver->now_ms,
+					       work->error);
+
+	if (ret <= 0)
+		return ret ? ret : refuse_signal(work);
+	ret = baleen_fleet_signal_put(store, work->message, &is_new, work->error);
+	if (!ret && !is_new)
+		work->result->verdict = BALEEN_FLEET_DUPLICATE;
+	return ret ? ret :
+		     baleen_fleet_kept_put(store, work->message, work->bytes, work->n_bytes,
+					   work->error);
+}
+
+static int refuse_right(struct baleen_fleet_work *work, const char *what)
+{
+	return refuse(work, BALEEN_FLEET_CAUSE_RIGHT, "%s: it may not %s", work->message->publisher,
+		      what);
+}
+
 static int take_control(struct baleen_fleet_work *work)
 {
 	const struct baleen_fleet_message *message = work->message;
-	int err;
 
 	/* One that is in the stream is of no use to anybody. */
 	if (message->control == BALEEN_FLEET_ANSWER) {
@@ -333,22 +349,11 @@ static int take_control(struct baleen_fleet_work *work)
 		return 0;
 	}
 	if (!baleen_fleet_grant_may(work->grant, message->control))
-		return refuse(work, BALEEN_FLEET_CAUSE_RIGHT, "%s: it may not %s",
-			      message->publisher, baleen_fleet_right_name(message->control));
+		return refuse_right(work, baleen_fleet_right_name(message->control));
 	if (is_over(work))
 		return refuse(work, BALEEN_FLEET_CAUSE_REPLAY, "%s: it was signed long ago",
 			      message->publisher);
-	if (message->control == BALEEN_FLEET_SIGNAL) {
-		int ret = baleen_fleet_signal_has_room(work->receiver->store, message,
-						       work->receiver->now_ms, work->error);
-
-		if (ret <= 0)
-			return ret ? ret : refuse_signal(work);
-	}
-	err = baleen_fleet_control_apply(work);
-	return err ? err :
-		     baleen_fleet_kept_put(work->receiver->store, message, work->bytes,
-					   work->n_bytes, work->error);
+	return message->control == BALEEN_FLEET_SIGNAL ? take_signal(work) : 0;
 }
 
 /* --- messages -------------------------------------------------------------- */
@@ -363,6 +368,10 @@ static int take(struct baleen_fleet_work *work)
 		work->result->verdict = BALEEN_FLEET_MINE;
 		return 0;
 	}
+	/* Nothing of it would ever count. */
+	if (baleen_fleet_is_control(work->message->publisher) && !work->grant->may_pardon &&
+	    !work->grant->may_suspend)
+		return refuse_right(work, "pardon, nor suspend");
 	ret = baleen_fleet_account_find(work->receiver->store, work->message->publisher,
 					&work->account, work->error);
 	if (ret < 0)
@@ -407,9 +416,11 @@ int baleen_fleet_receive(const struct baleen_fleet_receiver *receiver, const voi
 			 size_t n_bytes, struct baleen_fleet_result *result,
 			 struct baleen_error *error)
 {
+	struct baleen_fleet_pardons pardons = { .ret = 0 };
 	struct baleen_fleet_work work = { .receiver = receiver,
 					  .bytes = bytes,
 					  .n_bytes = n_bytes,
+					  .pardons = &pardons,
 					  .result = result,
 					  .error = error };
 	struct baleen_fleet_message message;
@@ -424,8 +435,7 @@ int baleen_fleet_receive(const struct baleen_fleet_receiver *receiver, const voi
 	result->message = message;
 	result->message.body = NULL;
 	result->message.n_body = 0;
-	strcpy(result->about,
-	       message.type == BALEEN_FLEET_CONTROL ? message.target : message.publisher);
+	strcpy(result->about, message.publisher);
 	err = is_known_head(&work);
 	if (err)
 		return err < 0 ? err : 0;
@@ -433,9 +443,10 @@ int baleen_fleet_receive(const struct baleen_fleet_receiver *receiver, const voi
 	if (err || result->verdict == BALEEN_FLEET_REFUSED)
 		return err;
 	if (message.type == BALEEN_FLEET_BATCH || message.type == BALEEN_FLEET_SNAPSHOT)
-		err = baleen_fleet_pardons_share(receiver->store, receiver->now_ms, &work.pardons,
-						 error);
-	return err ? err : take(&work);
+		err = baleen_fleet_pardons_open(receiver->store, receiver->now_ms, &pardons, error);
+	if (!err)
+		err = take(&work);
+	return err ? err : pardons.ret;
 }
 
 int baleen_fleet_refusals_each(const struct baleen_fleet_store *store,

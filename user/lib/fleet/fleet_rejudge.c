@@ -5,6 +5,7 @@
 
 #include "fleet/fleet_apply.h"
 #include "fleet/fleet_clone.h"
+#include "fleet/fleet_control.h"
 #include "fleet/fleet_receive.h"
 #include "util/array.h"
 
@@ -48,14 +49,20 @@ static int write(struct judging *judging, const struct baleen_fleet_row *row,
 	struct baleen_fleet_work *work = &judging->work;
 	bool counted = baleen_fleet_row_counts(work, old);
 	bool counts = baleen_fleet_row_counts(work, row);
-	int err = baleen_sql_do(
-		&work->receiver->store->db,
-		"UPDATE entry SET hold = ?6, force_ms = ?7 WHERE publisher = ?1 AND of_set = ?2"
-		" AND family = ?3 AND length = ?4 AND address = ?5",
-		NULL, work->error,
-		BALEEN_SQL_VALUES(baleen_sql_number(work->account.publisher.id),
-				  BALEEN_FLEET_KEY_VALUES(&row->entry),
-				  baleen_sql_number(row->hold), baleen_sql_number(row->force_ms)));
+	int err = work->account.publisher.is_control ?
+			  baleen_fleet_control_changes(work, old, row) :
+			  0;
+
+	if (!err)
+		err = baleen_sql_do(
+			&work->receiver->store->db,
+			"UPDATE entry SET hold = ?6, force_ms = ?7 WHERE publisher = ?1 AND of_set = ?2"
+			" AND family = ?3 AND length = ?4 AND address = ?5",
+			NULL, work->error,
+			BALEEN_SQL_VALUES(baleen_sql_number(work->account.publisher.id),
+					  BALEEN_FLEET_KEY_VALUES(&row->entry),
+					  baleen_sql_number(row->hold),
+					  baleen_sql_number(row->force_ms)));
 
 	if (!err && (counted || counts))
 		err = baleen_fleet_effect_add(work, work->account.publisher.name, row, counts);
@@ -69,7 +76,8 @@ static int judge_one(struct judging *judging, struct baleen_fleet_row *row, bool
 	u64 now_ms = work->receiver->now_ms;
 
 	if (is_all)
-		row->force_ms = baleen_fleet_row_end(work->grant, row);
+		row->force_ms =
+			baleen_fleet_row_end(work->grant, work->account.publisher.is_control, row);
 	if (row->force_ms <= now_ms)
 		row->hold = BALEEN_FLEET_HOLD_ENDED;
 	else
@@ -113,6 +121,7 @@ static int forget(struct judging *judging)
 	struct baleen_fleet_work *work = &judging->work;
 	int err = 0;
 
+	work->result->is_whole |= work->account.publisher.is_control;
 	for (size_t i = 0; i < judging->n && !err; i++)
 		if (baleen_fleet_row_counts(work, &judging->row[i]))
 			err = baleen_fleet_effect_add(work, work->account.publisher.name,
@@ -153,6 +162,7 @@ int baleen_fleet_rejudge(const struct baleen_fleet_receiver *receiver, const cha
 					     .result = result,
 					     .error = error } };
 	struct baleen_fleet_work *work = &judging.work;
+	struct baleen_fleet_pardons pardons = { .ret = 0 };
 	int ret;
 
 	memset(result, 0, sizeof(*result));
@@ -160,20 +170,22 @@ int baleen_fleet_rejudge(const struct baleen_fleet_receiver *receiver, const cha
 	ret = baleen_fleet_account_find(receiver->store, publisher, &work->account, error);
 	if (ret <= 0)
 		return ret;
-	/* This host has its own bans, whatever the policy says. */
-	if (work->account.publisher.is_own)
+	/* This host has its own bans, whatever the policy says; what its operator says goes by it.
+	 */
+	if (work->account.publisher.is_own && !work->account.publisher.is_control)
 		return 0;
 	if (!baleen_fleet_policy_key(receiver->policy, publisher))
 		work->grant = NULL;
 	ret = baleen_fleet_account_share(receiver->store, receiver->policy, &work->account, false,
 					 error);
 	if (ret >= 0)
-		ret = baleen_fleet_pardons_share(receiver->store, receiver->now_ms, &work->pardons,
-						 error);
+		ret = baleen_fleet_pardons_open(receiver->store, receiver->now_ms, &pardons, error);
+	work->pardons = &pardons;
 	if (!ret)
 		ret = load(&judging);
 	if (!ret)
-		ret = work->grant ? judge_all(&judging, is_all) : forget(&judging);
+		ret = work->grant || work->account.publisher.is_own ? judge_all(&judging, is_all) :
+								      forget(&judging);
 	free(judging.row);
-	return ret;
+	return ret ? ret : pardons.ret;
 }

@@ -18,7 +18,7 @@
  * @BALEEN_FLEET_CAUSE_TIME: it was signed in the future
  * @BALEEN_FLEET_CAUSE_REPLAY: it was signed before what has been applied
  * @BALEEN_FLEET_CAUSE_CLONE: same incarnation and number, other digest
- * @BALEEN_FLEET_CAUSE_RIGHT: its publisher may not ask for that
+ * @BALEEN_FLEET_CAUSE_RIGHT: its publisher may not say that
  * @BALEEN_FLEET_CAUSE_FULL: its publisher has BALEEN_FLEET_LIVE_MAX entries
  * @BALEEN_FLEET_CAUSE_HELD: not a refusal: entries were held, and are counted as this
  * @BALEEN_FLEET_N_CAUSES: how many there are
@@ -59,11 +59,13 @@ enum baleen_fleet_verdict {
  * struct baleen_fleet_effect - what became of one key of one publisher
  * @publisher: HOST/ORIGIN
  * @is_in_force: it counts now, until @end_ms; else it does not
+ * @is_exception: it is a pardon, which is to be taken out of wider bans
  * @entry: the entry; its end is the one that counts here
  */
 struct baleen_fleet_effect {
 	char publisher[BALEEN_FLEET_PUBLISHER_BYTES];
 	bool is_in_force;
+	bool is_exception;
 	struct baleen_fleet_entry entry;
 };
 
@@ -78,7 +80,7 @@ struct baleen_fleet_effect {
  * @hold: enum baleen_fleet_hold of the first one
  * @is_whole: effects are not told one by one: ask baleen_fleet_view_each() for
  *            all of @about
- * @about: the publisher; of a control message the one it is about, empty for all
+ * @about: the publisher
  * @effect: keys that count now, or no longer do, in order
  * @n_effects: how many
  */

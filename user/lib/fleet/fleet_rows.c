@@ -9,7 +9,7 @@
 #define ACCOUNT_COLUMNS                                                                         \
 	"id, name, is_own, incarnation, sequence, acknowledged, n, n_held, digest_hi, "         \
 	"digest_lo, signed_ms, agreed_ms, lacks, is_cloned, used, used_ip4, used_ip6, tokens, " \
-	"tokens_ms, head_ms, heard_ms, " BALEEN_FLEET_SUSPENDED("publisher.name")
+	"tokens_ms, head_ms, heard_ms, " BALEEN_FLEET_SUSPENDED("publisher.name") ", is_control"
 
 /* --- publishers ------------------------------------------------------------ */
 
@@ -43,6 +43,8 @@ static int read_account(const struct baleen_fleet_store *store, sqlite3_stmt *ro
 	publisher->head_ms = sqlite3_column_int64(row, 19);
 	publisher->heard_ms = sqlite3_column_int64(row, 20);
 	publisher->is_suspended = sqlite3_column_int(row, 21);
+	publisher->is_control = sqlite3_column_int(row, 22);
+	account->usage.is_control = publisher->is_control;
 	return 0;
 }
 
@@ -58,6 +60,7 @@ int baleen_fleet_account_find(const struct baleen_fleet_store *store, const char
 	int err;
 
 	snprintf(found.publisher.name, sizeof(found.publisher.name), "%s", name);
+	found.publisher.is_control = found.usage.is_control = baleen_fleet_is_control(name);
 	if (is_there)
 		rows.ret = read_account(store, rows.row, &found, error);
 	err = baleen_sql_end(&rows);
@@ -92,11 +95,11 @@ int baleen_fleet_account_share(const struct baleen_fleet_store *store,
 	const struct baleen_fleet_grant *grant =
 		baleen_fleet_policy_grant(policy, account->publisher.name);
 	struct baleen_fleet_account other;
-	struct baleen_sql_rows rows = baleen_sql_ask(
-		&store->db,
-		"SELECT " ACCOUNT_COLUMNS " FROM publisher WHERE NOT is_own AND"
-		" substr(name, 1, instr(name, '/')) = substr(?1, 1, instr(?1, '/'))",
-		error, BALEEN_SQL_VALUES(baleen_sql_text(account->publisher.name)));
+	struct baleen_sql_rows rows =
+		baleen_sql_ask(&store->db,
+			       "SELECT " ACCOUNT_COLUMNS " FROM publisher WHERE NOT is_own AND"
+			       " substr(name, 1, instr(name, '/')) = substr(?1, 1, instr(?1, '/'))",
+			       error, BALEEN_SQL_VALUES(baleen_sql_text(account->publisher.name)));
 	int n = 0, err;
 
 	while (baleen_sql_next(&rows)) {
@@ -146,8 +149,8 @@ int baleen_fleet_account_save(struct baleen_fleet_store *store,
 	static const char sql[] =
 		"INSERT OR REPLACE INTO publisher (id, name, is_own, incarnation, sequence,"
 		" acknowledged, n, n_held, digest_hi, digest_lo, signed_ms, agreed_ms, lacks,"
-		" is_cloned, used, used_ip4, used_ip6, tokens, tokens_ms, head_ms, heard_ms)"
-		" VALUES (NULLIF(?, 0), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+		" is_cloned, used, used_ip4, used_ip6, tokens, tokens_ms, head_ms, heard_ms,"
+		" is_control) VALUES (NULLIF(?, 0), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
 	struct baleen_fleet_publisher *publisher = &account->publisher;
 	const struct baleen_fleet_usage *usage = &account->usage;
 	int err = baleen_sql_do(
@@ -167,7 +170,9 @@ int baleen_fleet_account_save(struct baleen_fleet_store *store,
 			baleen_sql_number(publisher->is_cloned), baleen_sql_number(usage->n),
 			baleen_sql_number(usage->n_ip4), baleen_sql_number(usage->n_ip6),
 			baleen_sql_real(usage->tokens), baleen_sql_number(usage->tokens_ms),
-			baleen_sql_number(publisher->head_ms), baleen_sql_number(publisher->heard_ms)));
+			baleen_sql_number(publisher->head_ms),
+			baleen_sql_number(publisher->heard_ms),
+			baleen_sql_number(publisher->is_control)));
 
 	if (!err)
 		publisher->id = sqlite3_last_insert_rowid(store->db.db);
@@ -229,8 +234,9 @@ int baleen_fleet_row_put(struct baleen_fleet_store *store, s64 publisher,
 	return baleen_sql_do(
 		&store->db,
 		"INSERT OR REPLACE INTO entry (publisher, of_set, family, length, address, made_ms,"
-		" end_ms, reason, hold, base_ms, force_ms, local_ms, generation)"
-		" VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+		" end_ms, reason, hold, base_ms, force_ms, local_ms, generation, is_control)"
+		" VALUES (?1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,"
+		" (SELECT is_control FROM publisher WHERE id = ?1))",
 		NULL, error,
 		BALEEN_SQL_VALUES(baleen_sql_number(publisher), BALEEN_FLEET_KEY_VALUES(entry),
 				  baleen_sql_number(entry->made_ms),

@@ -35,11 +35,14 @@ struct baleen_fleet_row {
 	u64 local_ms;
 };
 
-/* Is a publisher suspended? The newest word counts, on it or on all of its host: HOST/ and a star. */
-#define BALEEN_FLEET_SUSPENDED(name)                                             \
-	"IFNULL((SELECT is_suspended FROM suspended WHERE suspended.name = " name " OR " \
-	"suspended.name = substr(" name ", 1, instr(" name ", '/')) || '*' "     \
-	"ORDER BY made_ms DESC, is_suspended DESC LIMIT 1), 0)"
+/* Is a publisher suspended? The newest word counts, on it or on all of its host: HOST/ and a star.
+ */
+#define BALEEN_FLEET_SUSPENDED(name)                                                         \
+	"IFNULL((SELECT word.of_set = '" BALEEN_FLEET_SUSPENDS "' FROM entry word"           \
+	" WHERE word.is_control AND word.of_set IN ('" BALEEN_FLEET_SUSPENDS                 \
+	"', '" BALEEN_FLEET_RESUMES "') AND word.family = 1 AND word.address IN (CAST(" name \
+	" AS BLOB), CAST(substr(" name ", 1, instr(" name ", '/')) || '*' AS BLOB))"         \
+	" AND word.hold = 0 ORDER BY word.base_ms DESC, word.of_set DESC LIMIT 1), 0)"
 
 /* Columns that baleen_fleet_row_read() reads. */
 #define BALEEN_FLEET_ROW_COLUMNS \

@@ -12,58 +12,53 @@
 #include "state/sql.h"
 #include "util/output.h"
 
-#define SCHEMA 4
+#define SCHEMA 5
 
 /* An entry is found by its key, too, whoever has published it, and by its end. Numbers of
- * publishers mean nothing elsewhere.
+ * publishers mean nothing elsewhere. What operators say has indexes of its own: what one of them
+ * costs does not grow with their number. Numbers of refused rows tell which ones are old.
  */
 static const char schema[] =
 	"CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;"
 	"CREATE TABLE publisher ("
 	"	id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, is_own INTEGER NOT NULL,"
+	"	is_control INTEGER NOT NULL,"
 	"	incarnation BLOB NOT NULL, sequence INTEGER NOT NULL,"
 	"	acknowledged INTEGER NOT NULL, n INTEGER NOT NULL, n_held INTEGER NOT NULL,"
 	"	digest_hi INTEGER NOT NULL, digest_lo INTEGER NOT NULL,"
 	"	signed_ms INTEGER NOT NULL, agreed_ms INTEGER NOT NULL, lacks INTEGER NOT NULL,"
 	"	is_cloned INTEGER NOT NULL, used INTEGER NOT NULL, used_ip4 INTEGER NOT NULL,"
-	"	used_ip6 INTEGER NOT NULL, tokens REAL NOT NULL, tokens_ms INTEGER NOT NULL);"
+	"	used_ip6 INTEGER NOT NULL, tokens REAL NOT NULL, tokens_ms INTEGER NOT NULL,"
+	"	head_ms INTEGER NOT NULL, heard_ms INTEGER NOT NULL);"
 	"CREATE TABLE entry ("
 	"	publisher INTEGER NOT NULL, of_set TEXT NOT NULL,"
 	"	family INTEGER NOT NULL, address BLOB NOT NULL, length INTEGER NOT NULL,"
 	"	made_ms INTEGER NOT NULL, end_ms INTEGER NOT NULL, reason TEXT NOT NULL,"
 	"	hold INTEGER NOT NULL, base_ms INTEGER NOT NULL, force_ms INTEGER NOT NULL,"
-	"	local_ms INTEGER NOT NULL, generation INTEGER NOT NULL,"
+	"	local_ms INTEGER NOT NULL, generation INTEGER NOT NULL, is_control INTEGER NOT NULL,"
 	"	PRIMARY KEY (publisher, of_set, family, address, length)) WITHOUT ROWID;"
 	"CREATE INDEX entry_key ON entry (family, address, length);"
 	"CREATE INDEX entry_end ON entry (force_ms);"
+	"CREATE INDEX control_key ON entry (of_set, family, address, length) WHERE is_control;"
+	"CREATE INDEX control_length ON entry (family, length) WHERE is_control;"
+	"CREATE INDEX control_end ON entry (publisher, force_ms) WHERE is_control;"
 	"CREATE TABLE outbox ("
 	"	publisher INTEGER NOT NULL, sequence INTEGER NOT NULL,"
 	"	is_del INTEGER NOT NULL, of_set TEXT NOT NULL, family INTEGER NOT NULL,"
 	"	length INTEGER NOT NULL, address BLOB NOT NULL, made_ms INTEGER NOT NULL,"
 	"	end_ms INTEGER NOT NULL, reason TEXT NOT NULL,"
 	"	PRIMARY KEY (publisher, sequence)) WITHOUT ROWID;"
-	"CREATE TABLE pardon ("
-	"	of_set TEXT NOT NULL, family INTEGER NOT NULL, address BLOB NOT NULL,"
-	"	length INTEGER NOT NULL, made_ms INTEGER NOT NULL, by TEXT NOT NULL,"
-	"	reason TEXT NOT NULL,"
-	"	PRIMARY KEY (of_set, family, address, length)) WITHOUT ROWID;"
-	"CREATE TABLE suspended ("
-	"	name TEXT PRIMARY KEY, is_suspended INTEGER NOT NULL, made_ms INTEGER NOT NULL,"
-	"	by TEXT NOT NULL, reason TEXT NOT NULL) WITHOUT ROWID;"
+	"CREATE TABLE asked ("
+	"	id INTEGER PRIMARY KEY AUTOINCREMENT, of_set TEXT NOT NULL, family INTEGER NOT NULL,"
+	"	length INTEGER NOT NULL, address BLOB NOT NULL, made_ms INTEGER NOT NULL,"
+	"	reason TEXT NOT NULL);"
 	"CREATE TABLE refusal ("
 	"	name TEXT NOT NULL, cause INTEGER NOT NULL, n INTEGER NOT NULL,"
 	"	last_ms INTEGER NOT NULL, PRIMARY KEY (name, cause)) WITHOUT ROWID;"
-	"PRAGMA user_version = 1;";
-
-/* Numbers of rows tell which ones are old. */
-static const char schema_2[] =
+	"CREATE TABLE refused (id INTEGER PRIMARY KEY, hash BLOB NOT NULL UNIQUE);"
 	"CREATE TABLE kept ("
 	"	name TEXT PRIMARY KEY, made_ms INTEGER NOT NULL, end_ms INTEGER NOT NULL,"
 	"	bytes BLOB NOT NULL) WITHOUT ROWID;"
-	"CREATE TABLE refused (id INTEGER PRIMARY KEY, hash BLOB NOT NULL UNIQUE);"
-	"PRAGMA user_version = 2;";
-
-static const char schema_3[] =
 	"CREATE TABLE signal ("
 	"	topic TEXT NOT NULL, subject TEXT NOT NULL, publisher TEXT NOT NULL,"
 	"	number INTEGER NOT NULL, digest INTEGER NOT NULL, value INTEGER NOT NULL,"
@@ -73,18 +68,10 @@ static const char schema_3[] =
 	"	id INTEGER PRIMARY KEY AUTOINCREMENT, topic TEXT NOT NULL, subject TEXT NOT NULL,"
 	"	number INTEGER NOT NULL, digest INTEGER NOT NULL, value INTEGER NOT NULL,"
 	"	reason TEXT NOT NULL, UNIQUE (topic, subject));"
-	"PRAGMA user_version = 3;";
-
-static const char schema_4[] =
-	"ALTER TABLE publisher ADD COLUMN head_ms INTEGER NOT NULL DEFAULT 0;"
-	"ALTER TABLE publisher ADD COLUMN heard_ms INTEGER NOT NULL DEFAULT 0;"
 	"CREATE TABLE seen ("
 	"	publisher INTEGER NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL,"
 	"	hashes BLOB NOT NULL, PRIMARY KEY (publisher, first)) WITHOUT ROWID;"
-	"PRAGMA user_version = 4;";
-
-/* By the version that they make. */
-static const char *const schemas[SCHEMA] = { schema, schema_2, schema_3, schema_4 };
+	"PRAGMA user_version = 5;";
 
 /* --- open ------------------------------------------------------------------ */
 
@@ -121,9 +108,8 @@ static int make_tables(struct baleen_fleet_store *store, struct baleen_error *er
 	if (err)
 		return err;
 	err = get_version(store, &version, error);
-	for (; !err && version < SCHEMA; version++)
-		if (sqlite3_exec(store->db.db, schemas[version], NULL, NULL, NULL))
-			err = baleen_sql_fail(&store->db, error);
+	if (!err && !version && sqlite3_exec(store->db.db, schema, NULL, NULL, NULL))
+		err = baleen_sql_fail(&store->db, error);
 	if (!err)
 		return baleen_fleet_store_commit(store, error);
 	baleen_fleet_store_rollback(store);
@@ -136,7 +122,7 @@ static int check_version(struct baleen_fleet_store *store, bool for_writing,
 	u64 version;
 	int err = get_version(store, &version, error);
 
-	if (!err && version < SCHEMA && for_writing) {
+	if (!err && !version && for_writing) {
 		err = make_tables(store, error);
 		if (!err)
 			err = get_version(store, &version, error);
@@ -146,11 +132,12 @@ static int check_version(struct baleen_fleet_store *store, bool for_writing,
 	if (!version)
 		return baleen_fail(error, ENOENT, "%s/" BALEEN_FLEET_STORE_FILE ": is empty",
 				   store->db.path);
-	if (version > SCHEMA)
-		return baleen_fail(error, EPROTO,
-				   "%s/" BALEEN_FLEET_STORE_FILE
-				   ": made by a newer release of Baleen",
-				   store->db.path);
+	if (version != SCHEMA)
+		return baleen_fail(
+			error, EPROTO,
+			"%s/" BALEEN_FLEET_STORE_FILE
+			": made by another release of Baleen: remove it, and all of it comes anew",
+			store->db.path);
 	return 0;
 }
 
@@ -185,16 +172,8 @@ int baleen_fleet_store_open(struct baleen_fleet_store *store, const char *direct
 	return err;
 }
 
-void baleen_fleet_store_uncache(struct baleen_fleet_store *store)
-{
-	if (store->cache)
-		store->free_cache(store->cache);
-	store->cache = NULL;
-}
-
 void baleen_fleet_store_close(struct baleen_fleet_store *store)
 {
-	baleen_fleet_store_uncache(store);
 	baleen_sql_close(&store->db);
 }
 
@@ -217,7 +196,6 @@ int baleen_fleet_store_commit(struct baleen_fleet_store *store, struct baleen_er
 /* SQLite has undone it already where the disk is full. */
 void baleen_fleet_store_rollback(struct baleen_fleet_store *store)
 {
-	baleen_fleet_store_uncache(store);
 	if (!sqlite3_get_autocommit(store->db.db))
 		baleen_sql_do(&store->db, "ROLLBACK", NULL, NULL, NULL, 0);
 }

@@ -36,15 +36,9 @@
 /**
  * struct baleen_fleet_store - an open database
  * @db: private
- * @cache: private: rows that baleen_fleet_pardons_share() has read; NULL for none
- * @free_cache: private: frees them
- * @cache_version: private: of the database then
  */
 struct baleen_fleet_store {
 	struct baleen_rule_store db;
-	void *cache;
-	void (*free_cache)(void *cache);
-	u64 cache_version;
 };
 
 /**
@@ -90,12 +84,6 @@ int baleen_fleet_store_commit(struct baleen_fleet_store *store, struct baleen_er
  */
 void baleen_fleet_store_rollback(struct baleen_fleet_store *store);
 
-/**
- * baleen_fleet_store_uncache() - rows that were read before count no longer
- * @store: has changed them, or undone that
- */
-void baleen_fleet_store_uncache(struct baleen_fleet_store *store);
-
 /* Names of texts; others may have their own. */
 #define BALEEN_FLEET_TEXT_CURSOR "cursor"
 #define BALEEN_FLEET_TEXT_EPOCH "epoch"
@@ -140,6 +128,7 @@ s64 baleen_fleet_store_offset(const struct baleen_fleet_store *store);
  * @id: private
  * @name: HOST/ORIGIN
  * @is_own: this host publishes it
+ * @is_control: its entries are what an operator says, and ban nobody
  * @incarnation: its incarnation; all zeros when nothing has been applied
  * @sequence: number of the last change that was applied, or made
  * @acknowledged: of an own one: number of the last change that the stream has
@@ -147,7 +136,8 @@ s64 baleen_fleet_store_offset(const struct baleen_fleet_store *store);
  * @n_held: that are held
  * @digest: of all its entries
  * @signed_ms: when the newest message that was applied was signed, broker's time
- * @agreed_ms: when the head that last agreed was signed, broker's time; 0 for never
+ * @agreed_ms: when the head that last agreed was signed, broker's time; 0 for never; of an own one
+ *             of an operator: the time of his last word
  * @head_ms: when its newest head was signed, broker's time; 0 for none
  * @heard_ms: when that came, this host's time
  * @is_suspended: its entries do not count
@@ -159,6 +149,7 @@ struct baleen_fleet_publisher {
 	s64 id;
 	char name[BALEEN_FLEET_PUBLISHER_BYTES];
 	bool is_own;
+	bool is_control;
 	u8 incarnation[BALEEN_FLEET_INCARNATION_BYTES];
 	u64 sequence;
 	u64 acknowledged;

@@ -8,15 +8,17 @@
 
 #define SUSPENDED "(SELECT s.id FROM publisher s WHERE " BALEEN_FLEET_SUSPENDED("s.name") ")"
 
-/* Columns before those of an entry. */
-#define FOUND_COLUMNS "p.name, p.is_own, p.id IN " SUSPENDED ", " BALEEN_FLEET_ROW_COLUMNS
+/* Columns before those of an entry: the first asks for each row, the other once for all. */
+#define FOUND_COLUMNS \
+	"p.name, p.is_own, " BALEEN_FLEET_SUSPENDED("p.name") ", " BALEEN_FLEET_ROW_COLUMNS
+#define FOUND_OF_ALL "p.name, p.is_own, p.id IN " SUSPENDED ", " BALEEN_FLEET_ROW_COLUMNS
 #define N_BEFORE 3
 
 /**
  * struct looking - a question on its way
  * @store: the database
  * @now_ms: broker's time
- * @pardons: all
+ * @pardons: of operators
  * @visit: called with what is found
  * @data: passed to @visit
  * @error: filled in on failure
@@ -47,8 +49,7 @@ const char *baleen_fleet_state_text(u32 state, u32 hold, char *text, size_t room
 	return text;
 }
 
-static u32 state_of(const struct looking *looking, const struct baleen_fleet_row *row,
-		    bool is_suspended)
+static u32 state_of(struct looking *looking, const struct baleen_fleet_row *row, bool is_suspended)
 {
 	if (row->force_ms <= looking->now_ms)
 		return BALEEN_FLEET_HAS_ENDED;
@@ -84,6 +85,8 @@ static int visit_rows(struct looking *looking, struct baleen_sql_rows *rows)
 		found.entry.end_ms = row.force_ms;
 		rows->ret = looking->visit(&found, looking->data);
 	}
+	if (!rows->ret)
+		rows->ret = looking->pardons.ret;
 	return baleen_sql_end(rows);
 }
 
@@ -120,34 +123,34 @@ int baleen_fleet_view_each(const struct baleen_fleet_store *store, const char *p
 		.store = store, .now_ms = now_ms, .visit = tell, .data = &telling, .error = error
 	};
 	struct baleen_sql_rows rows;
-	int ret = baleen_fleet_pardons_load(store, now_ms, &looking.pardons, error);
+	int ret = baleen_fleet_pardons_open(store, now_ms, &looking.pardons, error);
 
 	if (ret)
 		return ret;
 	rows = baleen_sql_ask(
 		&store->db,
-		"SELECT " FOUND_COLUMNS " FROM publisher p JOIN entry ON publisher = p.id"
-		" WHERE (?1 IS NULL AND NOT p.is_own OR p.name = ?1) AND hold = 0"
+		"SELECT " FOUND_OF_ALL " FROM publisher p JOIN entry ON publisher = p.id"
+		" WHERE (?1 IS NULL AND NOT p.is_own OR p.name = ?1) AND NOT p.is_control AND hold = 0"
 		" AND force_ms > ?2 AND p.id NOT IN " SUSPENDED
 		" ORDER BY p.name, of_set, family, address, length",
 		error, BALEEN_SQL_VALUES(baleen_sql_text(publisher), baleen_sql_number(now_ms)));
 	ret = visit_rows(&looking, &rows);
-	baleen_fleet_pardons_free(&looking.pardons);
 	return ret;
 }
 
 /* --- one key --------------------------------------------------------------- */
 
-static int find_wide(struct looking *looking, const struct baleen_fleet_key *key)
+static int find_wide(struct looking *looking, const struct baleen_fleet_key *key, int shortest)
 {
 	int ret = 0;
 
-	for (int length = key->length; length >= 0 && !ret; length--) {
+	for (int length = key->length; length >= shortest && !ret; length--) {
 		struct baleen_fleet_key wide = baleen_fleet_key_widen(key, length);
 		struct baleen_sql_rows rows = baleen_sql_ask(
 			&looking->store->db,
 			"SELECT " FOUND_COLUMNS " FROM entry JOIN publisher p ON publisher = p.id"
-			" WHERE family = ? AND length = ? AND address = ? ORDER BY p.name, of_set",
+			" WHERE family = ? AND length = ? AND address = ? AND NOT entry.is_control"
+			" ORDER BY p.name, of_set",
 			looking->error,
 			BALEEN_SQL_VALUES(baleen_sql_number(wide.family), baleen_sql_number(length),
 					  baleen_sql_blob(wide.address,
@@ -166,12 +169,24 @@ int baleen_fleet_view_find(const struct baleen_fleet_store *store,
 	struct looking looking = {
 		.store = store, .now_ms = now_ms, .visit = visit, .data = data, .error = error
 	};
-	int ret = baleen_fleet_pardons_load(store, now_ms, &looking.pardons, error);
+	int ret = baleen_fleet_pardons_open(store, now_ms, &looking.pardons, error);
 
 	if (!ret)
-		ret = find_wide(&looking, key);
-	baleen_fleet_pardons_free(&looking.pardons);
+		ret = find_wide(&looking, key, 0);
 	return ret;
+}
+
+int baleen_fleet_view_exact(const struct baleen_fleet_store *store,
+			    const struct baleen_fleet_key *key, u64 now_ms,
+			    int (*visit)(const struct baleen_fleet_found *found, void *data),
+			    void *data, struct baleen_error *error)
+{
+	struct looking looking = {
+		.store = store, .now_ms = now_ms, .visit = visit, .data = data, .error = error
+	};
+	int ret = baleen_fleet_pardons_open(store, now_ms, &looking.pardons, error);
+
+	return ret ? ret : find_wide(&looking, key, key->length);
 }
 
 /* The last address of a prefix. */
@@ -191,6 +206,7 @@ static int find_inside(struct looking *looking, const char *set, const struct ba
 		&looking->store->db,
 		"SELECT " FOUND_COLUMNS " FROM entry JOIN publisher p ON publisher = p.id"
 		" WHERE family = ? AND address BETWEEN ? AND ? AND length >= ? AND of_set = ?"
+		" AND NOT entry.is_control"
 		" ORDER BY p.name, address, length",
 		looking->error,
 		BALEEN_SQL_VALUES(baleen_sql_number(key->family),
@@ -209,66 +225,58 @@ int baleen_fleet_view_inside(const struct baleen_fleet_store *store, const char 
 	struct looking looking = {
 		.store = store, .now_ms = now_ms, .visit = visit, .data = data, .error = error
 	};
-	int ret = baleen_fleet_pardons_load(store, now_ms, &looking.pardons, error);
+	int ret = baleen_fleet_pardons_open(store, now_ms, &looking.pardons, error);
 
 	if (!ret)
 		ret = find_inside(&looking, set, key);
-	baleen_fleet_pardons_free(&looking.pardons);
 	return ret;
 }
 
-/* --- pardons --------------------------------------------------------------- */
-
-/**
- * struct covering - the bans that a pardoned key is in
- * @pardon: the pardon
- * @by_older: one that was made before counts
- * @by_newer: one that was made since counts
- */
-struct covering {
-	const struct baleen_fleet_pardon *pardon;
-	bool by_older;
-	bool by_newer;
-};
-
-static int look_at_cover(const struct baleen_fleet_found *found, void *data)
+int baleen_fleet_view_has_pardons(const struct baleen_fleet_store *store,
+				  const struct baleen_fleet_entry *entry,
+				  struct baleen_error *error)
 {
-	struct covering *covering = data;
+	const struct baleen_fleet_key *key = &entry->key;
+	struct baleen_fleet_key last = last_of(key);
+	u64 has = 0;
+	int ret;
 
-	if (found->state != BALEEN_FLEET_COUNTS || strcmp(found->entry.set, covering->pardon->set))
+	if (key->length == 8 * baleen_fleet_key_bytes(key))
 		return 0;
-	if (found->base_ms <= covering->pardon->made_ms)
-		covering->by_older = true;
-	else
-		covering->by_newer = true;
-	return 0;
+	ret = baleen_sql_do(
+		&store->db,
+		"SELECT EXISTS (SELECT 1 FROM entry WHERE is_control AND of_set = ?"
+		" AND family = ? AND address BETWEEN ? AND ? AND length > ?)",
+		&has, error,
+		BALEEN_SQL_VALUES(baleen_sql_text(entry->set), baleen_sql_number(key->family),
+				  baleen_sql_blob(key->address, baleen_fleet_key_bytes(key)),
+				  baleen_sql_blob(last.address, baleen_fleet_key_bytes(key)),
+				  baleen_sql_number(key->length)));
+	return ret < 0 ? ret : has != 0;
 }
 
-int baleen_fleet_pardons_each(const struct baleen_fleet_store *store, u64 now_ms,
-			      int (*visit)(const struct baleen_fleet_pardon *pardon, void *data),
-			      void *data, struct baleen_error *error)
+int baleen_fleet_view_wide(const struct baleen_fleet_store *store, u64 now_ms,
+			   int (*visit)(const struct baleen_fleet_found *found, void *data),
+			   void *data, struct baleen_error *error)
 {
-	struct covering covering;
-	struct looking looking = { .store = store,
-				   .now_ms = now_ms,
-				   .visit = look_at_cover,
-				   .data = &covering,
-				   .error = error };
-	struct baleen_fleet_pardons *pardons = &looking.pardons;
-	int ret = baleen_fleet_pardons_load(store, now_ms, pardons, error);
+	struct looking looking = {
+		.store = store, .now_ms = now_ms, .visit = visit, .data = data, .error = error
+	};
+	struct baleen_sql_rows rows;
+	int ret = baleen_fleet_pardons_open(store, now_ms, &looking.pardons, error);
 
-	for (size_t i = 0; i < pardons->n && !ret; i++) {
-		struct baleen_fleet_pardon told = pardons->pardon[i];
-
-		covering = (struct covering){ .pardon = &told };
-		ret = find_wide(&looking, &told.key);
-		told.is_exception = covering.by_older && !covering.by_newer;
-		if (!ret)
-			ret = visit(&told, data);
-	}
-	baleen_fleet_pardons_free(pardons);
-	return ret;
+	if (ret)
+		return ret;
+	rows = baleen_sql_ask(&store->db,
+			      "SELECT " FOUND_OF_ALL
+			      " FROM entry JOIN publisher p ON publisher = p.id"
+			      " WHERE NOT entry.is_control AND hold = 0 AND force_ms > ?"
+			      " AND length < CASE family WHEN 4 THEN 32 ELSE 128 END",
+			      error, BALEEN_SQL_VALUES(baleen_sql_number(now_ms)));
+	return visit_rows(&looking, &rows);
 }
+
+/* --- own bans that were let go --------------------------------------------- */
 
 /**
  * struct taking_back - own entries that pardons are about
@@ -299,13 +307,17 @@ int baleen_fleet_view_taken_back(const struct baleen_fleet_store *store, u64 now
 				   .visit = look_at_own,
 				   .data = &back,
 				   .error = error };
-	struct baleen_fleet_pardons *pardons = &looking.pardons;
-	int ret = baleen_fleet_pardons_load(store, now_ms, pardons, error);
+	struct baleen_sql_rows rows;
+	int ret = baleen_fleet_pardons_open(store, now_ms, &looking.pardons, error);
 
-	for (size_t i = 0; i < pardons->n && !ret; i++)
-		ret = find_inside(&looking, pardons->pardon[i].set, &pardons->pardon[i].key);
-	baleen_fleet_pardons_free(pardons);
-	return ret;
+	if (ret)
+		return ret;
+	rows = baleen_sql_ask(&store->db,
+			      "SELECT " FOUND_OF_ALL
+			      " FROM publisher p JOIN entry ON publisher = p.id"
+			      " WHERE p.is_own AND NOT p.is_control",
+			      error, NULL, 0);
+	return visit_rows(&looking, &rows);
 }
 
 u64 baleen_fleet_view_next_end(const struct baleen_fleet_store *store, u64 now_ms)
@@ -314,7 +326,8 @@ u64 baleen_fleet_view_next_end(const struct baleen_fleet_store *store, u64 now_m
 
 	baleen_sql_do(&store->db,
 		      "SELECT force_ms FROM entry JOIN publisher p ON publisher = p.id"
-		      " WHERE force_ms > ? AND hold = 0 AND NOT p.is_own ORDER BY force_ms LIMIT 1",
+		      " WHERE force_ms > ? AND hold = 0 AND NOT p.is_own AND NOT p.is_control"
+		      " ORDER BY force_ms LIMIT 1",
 		      &next_ms, NULL, BALEEN_SQL_VALUES(baleen_sql_number(now_ms)));
 	return next_ms;
 }

@@ -107,26 +107,52 @@ int baleen_fleet_view_inside(const struct baleen_fleet_store *store, const char 
 			     void *data, struct baleen_error *error);
 
 /**
- * baleen_fleet_pardons_each() - all pardons that still count
+ * baleen_fleet_view_exact() - all bans of just this key
  * @store: opened
+ * @key: an address or prefix
  * @now_ms: broker's time
  * @visit: called with each; a nonzero return ends the walk
  * @data: passed to @visit
  * @error: filled in on failure
  *
- * A pardon counts for BALEEN_FLEET_MAX_TTL_MS: then all that was made before it has ended.
+ * Return: 0, what @visit returned, or a negative errno.
+ */
+int baleen_fleet_view_exact(const struct baleen_fleet_store *store,
+			    const struct baleen_fleet_key *key, u64 now_ms,
+			    int (*visit)(const struct baleen_fleet_found *found, void *data),
+			    void *data, struct baleen_error *error);
+
+/**
+ * baleen_fleet_view_wide() - all bans of prefixes that the policy lets
+ * @store: opened
+ * @now_ms: broker's time
+ * @visit: called with each that has not ended; a nonzero return ends the walk
+ * @data: passed to @visit
+ * @error: filled in on failure
  *
  * Return: 0, what @visit returned, or a negative errno.
  */
-int baleen_fleet_pardons_each(const struct baleen_fleet_store *store, u64 now_ms,
-			      int (*visit)(const struct baleen_fleet_pardon *pardon, void *data),
-			      void *data, struct baleen_error *error);
+int baleen_fleet_view_wide(const struct baleen_fleet_store *store, u64 now_ms,
+			   int (*visit)(const struct baleen_fleet_found *found, void *data),
+			   void *data, struct baleen_error *error);
+
+/**
+ * baleen_fleet_view_has_pardons() - was anything inside of a prefix let go?
+ * @store: opened
+ * @entry: set and key of a ban
+ * @error: filled in on failure
+ *
+ * Return: 1; 0, also of a single address; a negative errno.
+ */
+int baleen_fleet_view_has_pardons(const struct baleen_fleet_store *store,
+				  const struct baleen_fleet_entry *entry,
+				  struct baleen_error *error);
 
 /**
  * baleen_fleet_view_taken_back() - what this host publishes, and a pardon takes back
  * @store: opened
  * @now_ms: broker's time
- * @visit: called with each, of two pardons twice; a nonzero return ends the walk
+ * @visit: called with each; a nonzero return ends the walk
  * @data: passed to @visit
  * @error: filled in on failure
  *
