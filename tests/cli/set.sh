@@ -40,6 +40,8 @@ refuses "no such key" "none.sec: No such file or directory" \
 	baleen set publish -o lists --name bans --key none.sec one.txt
 is "nothing of these was published" "$(ls -A lists)" ""
 check_status "a name with a slash" 2 baleen set publish -o lists --name ../bans --key bans.sec one.txt
+check_status "a name that is a file of another set" 2 baleen set publish -o lists --name tier-1 \
+	--key bans.sec one.txt
 check_status "a name that is hidden" 2 baleen set publish -o lists --name .bans --key bans.sec one.txt
 expect "a public key" 1 "" "baleen: bans.pub: a public key: the secret one signs" \
 	baleen set publish -o lists --name bans --key bans.pub one.txt
@@ -121,6 +123,13 @@ rings_refuse "a soak time is whole seconds" 1:soon,100
 rings_refuse "more than 8 rings" 1,2,3,4,5,6,7,8,100
 rings_refuse "not percents and soak times" krill
 rings_refuse "no ring" ""
+check "rings of ten hosts" baleen set publish -o other --name tier1 --key bans.sec --rings 1:1h,50:1h,100:1h \
+	--hosts 10 one.txt
+is "are told" "$(grep '^  ring' "$TMP/out")" "  ring 1, up to 1 %: about 0.1 of 10 hosts
+  ring 2, up to 50 %: about 4.9 of 10 hosts
+  ring 3, up to 100 %: about 5.0 of 10 hosts"
+is "and one that may have none" "$(<"$TMP/err")" "baleen: warning: ring 1 has less than one host, so it \
+may have none: nobody tries it before the others"
 check_status "a canary too many" 2 publish other one.txt --rings default --canaries 1001
 check "rings" publish other one.txt --rings 1:1h,10:4h,100 --canaries 2
 is "are in the manifest" "$(sed -n '/^canaries/p; /^ring/p' other/bans.manifest | paste -sd ,)" \

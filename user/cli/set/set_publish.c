@@ -10,12 +10,14 @@
 
 #include "cli/open/list_file.h"
 #include "cli/set/set_verbs.h"
+#include "fleet/fleet_site.h"
 #include "set/set_publish.h"
 #include "util/duration.h"
 #include "util/number.h"
 
 #define DEFAULT_DELTAS 7
 #define DEFAULT_CANARIES 1
+#define MOST_HOSTS 1000000
 
 struct publish {
 	struct baleen_set_publish how;
@@ -23,6 +25,7 @@ struct publish {
 	u64 expires_ms;
 	bool shows_source;
 	char *source;
+	u32 n_hosts;
 	bool json;
 };
 
@@ -33,7 +36,9 @@ static int parse_name(const struct option_use *use)
 	*name = use->argument;
 	return baleen_set_name_is(*name) ?
 		       0 :
-		       option_refuse(use, "not a name of letters, digits, '.', '-' and '_'");
+		       option_refuse(use,
+				     "not a name of letters, digits, '.', '-' and '_', or it ends "
+				     "in a dash and a number as its files do");
 }
 
 static int parse_expires(const struct option_use *use)
@@ -87,6 +92,11 @@ static int parse_canaries(const struct option_use *use)
 	return parse_up_to(use, BALEEN_SET_CANARIES_MAX);
 }
 
+static int parse_hosts(const struct option_use *use)
+{
+	return parse_up_to(use, MOST_HOSTS);
+}
+
 /* --- what came out ------------------------------------------------------------- */
 
 static json_t *describe_part(const struct baleen_set_manifest *manifest,
@@ -115,6 +125,78 @@ static int report_json(const struct baleen_set_published *published)
 	return print_json(json);
 }
 
+/* --- who is in which ring --------------------------------------------------------- */
+
+/**
+ * struct ring_hosts - hosts of each ring
+ * @n: of each; without names, as many as there should be
+ * @of: of how many
+ * @fleet: whose; empty when only their number is known
+ */
+struct ring_hosts {
+	double n[BALEEN_SET_RINGS];
+	u64 of;
+	char fleet[BALEEN_FLEET_NAME_BYTES];
+};
+
+/* By name, where this host is in a fleet whose policy knows them. */
+static bool count_fleet(const struct baleen_set_manifest *manifest, struct ring_hosts *hosts)
+{
+	struct baleen_fleet_policy policy = { 0 };
+	struct baleen_fleet_conf conf;
+
+	if (baleen_fleet_conf_read(&conf, NULL) ||
+	    baleen_fleet_site_policy(&conf, &policy, NULL, NULL))
+		return false;
+	for (size_t i = 0; i < policy.n_hosts; i++)
+		hosts->n[baleen_set_ring_of(&manifest->rollout, manifest->name, policy.host[i].name,
+					    0) -
+			 1]++;
+	hosts->of = policy.n_hosts;
+	strcpy(hosts->fleet, policy.fleet);
+	baleen_fleet_policy_free(&policy);
+	return true;
+}
+
+static void count_share(const struct baleen_set_rollout *rollout, u32 n, struct ring_hosts *hosts)
+{
+	hosts->of = n;
+	for (u32 i = 0; i < rollout->n_rings; i++)
+		hosts->n[i] = n / 100.0 *
+			      (rollout->ring[i].percent - (i ? rollout->ring[i - 1].percent : 0));
+}
+
+static bool count_hosts(const struct publish *publish, const struct baleen_set_manifest *manifest,
+			struct ring_hosts *hosts)
+{
+	if (!manifest->rollout.n_rings)
+		return false;
+	if (publish->n_hosts)
+		count_share(&manifest->rollout, publish->n_hosts, hosts);
+	return publish->n_hosts || count_fleet(manifest, hosts);
+}
+
+/* Canaries that nobody is never say that it is good. */
+static void tell_rings(const struct publish *publish, const struct baleen_set_manifest *manifest)
+{
+	struct ring_hosts hosts = { .of = 0 };
+
+	if (!count_hosts(publish, manifest, &hosts))
+		return;
+	for (u32 i = 0; i < manifest->rollout.n_rings; i++) {
+		if (!publish->json)
+			say("  ring %u, up to %u %%: %s%.*f of %llu hosts\n", i + 1,
+			    manifest->rollout.ring[i].percent, *hosts.fleet ? "" : "about ",
+			    *hosts.fleet ? 0 : 1, hosts.n[i], (unsigned long long)hosts.of);
+		if (hosts.n[i] < 1)
+			complain("warning: ring %u has %s: %s", i + 1,
+				 *hosts.fleet ? "no host" :
+						"less than one host, so it may have none",
+				 i ? "the next one goes on after its soak" :
+				     "nobody tries it before the others");
+	}
+}
+
 static void warn_overtaken(const struct baleen_set_published *published)
 {
 	if (published->overtaken_until_s)
@@ -125,7 +207,7 @@ static void warn_overtaken(const struct baleen_set_published *published)
 			 (unsigned long long)published->manifest.head.generation);
 }
 
-static int report(const struct baleen_set_published *published)
+static int report(const struct publish *publish, const struct baleen_set_published *published)
 {
 	const struct baleen_set_manifest *manifest = &published->manifest;
 	char entries[NUMBER_TEXT], full[NUMBER_TEXT], delta[NUMBER_TEXT];
@@ -147,6 +229,7 @@ static int report(const struct baleen_set_published *published)
 							  manifest->rollout.n_rings))
 			    .text);
 	putchar('\n');
+	tell_rings(publish, manifest);
 	return finish_output(EXIT_DONE);
 }
 
@@ -237,7 +320,9 @@ static int run(int argc, char **argv)
 	if (err)
 		return complain("%s", error.text);
 	warn_overtaken(&published);
-	return publish.json ? report_json(&published) : report(&published);
+	if (publish.json)
+		tell_rings(&publish, &published.manifest);
+	return publish.json ? report_json(&published) : report(&publish, &published);
 }
 
 static const struct option_spec table[] = {
@@ -258,6 +343,8 @@ static const struct option_spec table[] = {
 	      "such as 1:1h,10:4h,50:12h,100:1h, which is 'default'; by default all hosts at once"),
 	VALUE("canaries", 0, "N", parse_canaries, publish, how.rollout.n_canaries,
 	      "in a fleet so many hosts of the first ring have to say that it is good (1)"),
+	VALUE("hosts", 0, "N", parse_hosts, publish, n_hosts,
+	      "say how many of N hosts each ring has; those of the fleet by default, by name"),
 	FLAG("source", 0, publish, shows_source,
 	     "show the lists beside the set, for 'baleen why --source' to name the line of an entry"),
 	FLAG("skip-bad", 0, publish, lists.skip_bad,

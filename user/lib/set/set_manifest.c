@@ -32,12 +32,21 @@ static u64 seconds_of(const char *text)
 	return strptime(text, "%Y-%m-%dT%H:%M:%SZ", &parts) ? (u64)timegm(&parts) : 0;
 }
 
+/* NAME-GENERATION is a file of the set NAME. */
+static bool ends_like_a_file(const char *name)
+{
+	const char *dash = strrchr(name, '-');
+
+	return dash && dash[1] && !dash[1 + strspn(dash + 1, "0123456789")];
+}
+
 bool baleen_set_name_is(const char *name)
 {
 	size_t length = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 				     "0123456789._-");
 
-	return length && length < BALEEN_SET_NAME_BYTES && !name[length] && *name != '.';
+	return length && length < BALEEN_SET_NAME_BYTES && !name[length] && *name != '.' &&
+	       !ends_like_a_file(name);
 }
 
 const char *baleen_set_file_name(const char *name, u64 generation, const char *suffix, char *text)

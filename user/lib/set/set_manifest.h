@@ -89,7 +89,8 @@ struct baleen_set_time baleen_set_time(u64 seconds);
 
 /**
  * baleen_set_name_is() - can a set have this name?
- * @name: letters, digits, dot, dash and underscore; the first is no dot
+ * @name: letters, digits, dot, dash and underscore; the first is no dot, and no dash and number end it:
+ *        its files are called NAME-GENERATION
  *
  * Return: true or false.
  */
