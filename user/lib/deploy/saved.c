@@ -17,6 +17,7 @@
 #include "util/fd.h"
 #include "util/input.h"
 #include "util/lock.h"
+#include "util/musl.h"
 #include "util/output.h"
 #include "util/signals.h"
 #include "util/write_file.h"

@@ -10,6 +10,7 @@
 
 #include "net/netns.h"
 #include "util/fd.h"
+#include "util/musl.h"
 
 #define NAMES "/run/netns"
 

@@ -12,6 +12,7 @@
 #include "state/sql.h"
 #include "util/announce.h"
 #include "util/clock.h"
+#include "util/musl.h"
 
 const char *baleen_book_aside_text(const struct baleen_book_aside *aside, char *text)
 {

@@ -13,6 +13,7 @@
 #include "util/fd.h"
 #include "util/input.h"
 #include "util/lock.h"
+#include "util/musl.h"
 #include "util/output.h"
 
 static int fail_at(struct baleen_error *error, const char *path, int err)

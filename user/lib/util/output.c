@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "util/fd.h"
+#include "util/musl.h"
 #include "util/output.h"
 #include "util/write_file.h"
 
