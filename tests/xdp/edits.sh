@@ -88,13 +88,15 @@ everywhere "a rule by hand" "$edited" "baleen apply --diff veth-b" '[true,"same"
 check_status "the diff" 3 baleen apply --diff veth-b
 is "says what goes" "$(grep '^veth-b: -' out)" "veth-b: -rule more count    # added by hand
 veth-b: -	feed $TMP/list    # added by hand
-veth-b: -	special keep    # added by hand"
+veth-b: -	special keep    # added by hand
+veth-b: -	protect none    # added by hand"
 check_status "apply --check" 3 baleen apply --check veth-b
 is "says so" "$(grep edited out)" "veth-b: edited by hand since the last apply, which this takes back: 'baleen apply --diff veth-b' shows it"
 check_status "as JSON" 3 baleen apply --diff -j veth-b
 is "with the lines" "$(jq -c '.[0] | [.edited_by_hand, (.lines[] | [.sign, .rule, .line, .edit])]' out)" \
 	"[true,[\"-\",\"more\",\"rule more count\",\"added by hand\"],[\"-\",\"more\",\"feed $TMP/list\",\"added by hand\"],\
-[\"-\",\"more\",\"special keep\",\"added by hand\"]]"
+[\"-\",\"more\",\"special keep\",\"added by hand\"],\
+[\"-\",\"more\",\"protect none\",\"added by hand\"]]"
 check_status "apply" 3 baleen apply veth-b
 is "takes it back, and says so" "$(tail -n 2 out)" "veth-b: what was edited by hand since the last apply is taken back
 veth-b: changed, native"
