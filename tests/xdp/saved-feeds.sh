@@ -122,3 +122,128 @@ is "drops what it did" "$(dropped veth-c 46.1.1.1 45.1.1.1)" DP
 check "why tells the copy" baleen why veth-c 46.1.1.1
 is "by name" "$(grep -c 'copy:bad' "$TMP/out")" 1
 kill "$SERVER_PID"
+
+# --- a directory that somebody wrote, with the right checksums ---
+
+# sums DIR: makes the checksums of a directory right
+sums()
+{
+	python3 - "$1" <<'EOF'
+import json, os, sys
+POLY, table = 0x82f63b78, []
+for i in range(256):
+    for _ in range(8):
+        i = i >> 1 ^ (POLY if i & 1 else 0)
+    table.append(i)
+def crc(data):
+    c = 0xffffffff
+    for b in data:
+        c = c >> 8 ^ table[(c ^ b) & 255]
+    return c ^ 0xffffffff
+def of(name):
+    data = open(os.path.join(sys.argv[1], name), "rb").read()
+    return {"bytes": len(data), "crc": crc(data)}
+path = os.path.join(sys.argv[1], "saved.json")
+saved = json.load(open(path))
+saved.pop("checksum")
+saved["configuration"] = of("device.conf")
+for copy in saved["copies"]:
+    copy["file"] = of(copy["name"])
+if "single_entries" in saved:
+    saved["single_entries"]["file"] = of("entries.json")
+saved["checksum"] = crc(json.dumps(saved, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode())
+json.dump(saved, open(path, "w"))
+EOF
+}
+
+# forged NAME MESSAGE COMMAND...: a copy, after the command in it, is refused
+forged()
+{
+	rm -rf "$TMP/forged"
+	cp -a "$TMP/saved" "$TMP/forged"
+	(cd "$TMP/forged" && "${@:3}") || bail "$1: cannot be tried"
+	sums "$TMP/forged"
+	refuses "$1" "baleen: $TMP/forged/$2" baleen restore veth-b "$TMP/forged"
+	is "$1: nothing has changed" "$(baleen config --secrets veth-b)" "$text"
+}
+edit() { jq "$1" saved.json >"$TMP/edited.json" && cp "$TMP/edited.json" saved.json; }
+refuses() { local name=$1 want=${2#baleen: }; "${@:3}" >"$TMP/out" 2>"$TMP/err"; is "$name" "$? $(<"$TMP/err")" "1 baleen: $want"; }
+
+check "what was saved is in force" baleen restore veth-b "$TMP/saved"
+sums "$TMP/again"
+check "with checksums made anew" baleen restore veth-b "$TMP/again"
+forged "entries that are none" "entries.json:1: not JSON: invalid token near 'garbage'" sh -c 'echo garbage >entries.json'
+forged "a line more" "entries.json: has not as many lines as were saved" sh -c 'cat entries.json entries.json >x && mv x entries.json'
+forged "a copy of no rule" "others.1: is of no feed" \
+	sh -c 'mv friends.1 others.1; jq ".copies[0].rule = \"others\" | .copies[0].name = \"others.1\"" saved.json >x && mv x saved.json'
+forged "a copy of no feed" "friends.1: is of no feed" edit '.copies[0].feed = 1'
+forged "two of a feed" "bad.3: is another one of its feed" edit '.copies[2].feed = 0'
+forged "a file of a page" "bad.2: is of no feed" edit '.copies[1].path = "/x"'
+for name in % %a %-1 %00 %g0 "$(printf 'x%.0s' {1..1024})"; do
+	forged "the name '${name:0:8}'" "saved.json: '${name:0:40}' is no name" edit ".copies[3].path = \"$name\""
+done
+forged "answers that are prefixes" "saved.json: never_names: of x are no addresses" \
+	edit '.never_names = [{"name": "x", "addresses": "0.0.0.0/0\n", "asked_ms": 1}]'
+rm -r "$TMP/forged"
+cp -a "$TMP/saved" "$TMP/forged"
+truncate -s 1T "$TMP/forged/friends.1"
+refuses "a file as large as a disk" "$TMP/forged/friends.1: is not what was saved" baleen restore veth-b "$TMP/forged"
+rm -r "$TMP/forged"
+
+# --- what cannot be saved whole is not saved ---
+
+before=$(md5sum "$TMP/saved/"*)
+state=$(find "$BALEEN_STATE_DIR" -path '*/veth-b/state.db')
+state=${state%/*}
+find "$state/feeds" -type f | head -n 1 | xargs rm
+check_status "a copy is gone" 1 baleen save veth-b -o "$TMP/saved"
+is "what was saved stays" "$(md5sum "$TMP/saved/"*)" "$before"
+check "restore mends it" baleen restore veth-b "$TMP/saved"
+mkdir "$TMP/many"
+for i in {1..600}; do echo "50.$((i / 256)).$((i % 256)).1" >"$TMP/many/$i"; done
+sed "s|feed $TMP/lists skip-bad|feed $TMP/many|" "$BALEEN_CONF_DIR/veth-b.conf" >"$TMP/many.conf"
+check_status "600 files" 3 baleen apply -c "$TMP/many.conf" veth-b
+check "are saved with few descriptors" in_ns "$B" sh -c "ulimit -Sn 256; exec $BALEEN save veth-b -o $TMP/many.saved"
+check_status "other ones" 3 baleen apply veth-b
+check "and restored" in_ns "$B" sh -c "ulimit -Sn 256; exec $BALEEN restore veth-b $TMP/many.saved"
+is "all of them" "$(dropped veth-b 50.0.1.1 50.2.88.1 47.9.9.9)" DDP
+
+# --- a trial ---
+
+check_status "back, on trial" 3 baleen apply --confirm 5m veth-b
+"$BALEEN" help restore >/dev/null
+baleen restore veth-b "$TMP/saved" >"$TMP/out" 2>"$TMP/err"
+is "is not changed without a word" "$? $(sed 's/in [45]m[0-9s]*:/in TIME:/; s/in 5m:/in TIME:/' "$TMP/err")" \
+	"1 baleen: veth-b: goes back to what was in TIME: 'baleen confirm veth-b' first, or --confirm"
+check "confirmed" baleen confirm veth-b
+check "then it is" baleen restore veth-b "$TMP/saved"
+
+# --- directories without files, and names that are no words ---
+
+mkdir "$TMP/empty"
+printf '%s\n' "never none" "rule bad drop" "  feed $TMP/empty" "  min-entries 0" >"$TMP/empty.conf"
+check_status "no file yet" 3 baleen apply -c "$TMP/empty.conf" veth-b
+check "is saved" baleen save veth-b -o "$TMP/none"
+echo 51.1.1.1 >"$TMP/empty/one"
+check_status "a file comes" 3 baleen update veth-b
+is "and is in force" "$(dropped veth-b 51.1.1.1)" D
+check "restore takes it away" baleen restore veth-b "$TMP/none"
+is "as it was" "$(dropped veth-b 51.1.1.1)" P
+check_status "it comes again" 3 baleen update veth-b
+is "as before" "$(dropped veth-b 51.1.1.1)" D
+echo 52.1.1.1 >"$TMP/a"$'\n'"any"
+check "forget" baleen detach --forget veth-c
+check "a name with a newline" baleen attach veth-c --drop bad="$TMP/a"$'\n'"any"
+is "is a copy" "$(baleen config veth-c | grep feed)" "    feed copy:$TMP/a?any"
+check "is saved" baleen save veth-c -o "$TMP/odd"
+check "and restored" baleen restore veth-c "$TMP/odd"
+
+# --- a damaged state ---
+
+check "off" baleen detach veth-c
+head -c 4096 /dev/urandom >"$state/state.db"
+rm -f "$state"/state.db-*
+check_status "a damaged state is not saved" 1 baleen save veth-b -o "$TMP/damaged"
+is "and nothing is there" "$(ls "$TMP/damaged" 2>&1 | wc -l)" 1
+check "restore sets it aside" baleen restore veth-b "$TMP/saved"
+is "and all is as it was saved" "$(baleen config --secrets veth-b)" "$text"

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/ban/apply.h"
+#include "cli/open/conf_put.h"
 #include "cli/open/guard.h"
 #include "deploy/conf_apply.h"
 #include "deploy/conf_edits.h"
@@ -152,59 +153,20 @@ static int report(const struct device *device)
 	return is_changed ? EXIT_CHANGED : EXIT_DONE;
 }
 
-/* A change on trial must be confirmed or tried again, so that it is never lost silently. */
-static int check_window(const struct device *device)
-{
-	u64 left_ms = open_window_ms(device->name);
-	char left[BALEEN_DURATION_TEXT];
-
-	if (!left_ms || device->apply->confirm_ms)
-		return 0;
-	return complain("%s: goes back to what was in %s: 'baleen confirm %s' first, or --confirm",
-			device->name, format_span(left_ms, left),
-			baleen_shell_word(device->name).text);
-}
-
-/* The filter is in force by now. A cache that cannot be read yet is asked itself until then. */
-static int follow_icp(const struct device *device)
-{
-	struct baleen_icp_followed followed;
-	struct baleen_error error;
-
-	if (baleen_icp_follow(device->name, &followed, &error))
-		return complain("%s: caches are not answered for: %s", device->name, error.text);
-	if (followed.did_attach && followed.report.is_veth)
-		complain("warning: %s: " BALEEN_ICP_LOST_ON_VETH ": 'mode generic' does without",
-			 device->name);
-	if (followed.did_attach && baleen_icp_seed(device->name, &error))
-		complain("warning: its queries go to the cache until baleend has read what it "
-			 "holds: %s",
-			 error.text);
-	return 0;
-}
-
 static int change(struct device *device)
 {
 	struct waiter waiter = { 0 };
-	struct baleen_error error = { "" };
-	int err = check_window(device);
+	int err = device->apply->confirm_ms ? start_waiter(&waiter, device->name) : 0;
 
-	if (!err && device->apply->confirm_ms)
-		err = start_waiter(&waiter, device->name);
 	if (err)
 		return err;
 	baleen_conf_plan_free(&device->work.plan);
-	err = baleen_conf_apply(&device->work, &error);
+	err = conf_put(&device->work);
 	release_waiter(&waiter, !err && device->work.plan.n_changes);
-	for (u32 i = 0; i < device->work.attempts.n_failed; i++)
-		complain("%s: %s failed: %s", device->name, device->work.attempts.failed[i].what,
-			 device->work.attempts.failed[i].reason);
-	if (err < 0)
-		complain("%s", error.text);
 	if (err)
-		return EXIT_FAILED;
+		return err;
 	/* Changed is changed, also without answers for caches. */
-	err = follow_icp(device);
+	err = conf_follow_icp(device->name);
 	return report(device) == EXIT_FAILED || err ? EXIT_FAILED : EXIT_CHANGED;
 }
 
@@ -233,22 +195,6 @@ static int roll_back_overdue(const char *name)
 	else if (did < 0)
 		complain("%s", error.text);
 	return did < 0 ? EXIT_FAILED : 0;
-}
-
-/* Return: true when there is another state now. */
-static bool set_aside(const char *name)
-{
-	struct baleen_rule_store_aside aside;
-	struct baleen_error error;
-	int did = baleen_rule_store_set_aside(name, BALEEN_LOCK_TIMEOUT_MS, &aside, &error);
-
-	if (did > 0)
-		complain("%s: its state is damaged, and is set aside: %s: %s of it could be read; "
-			 "the rest comes from its configuration",
-			 name, aside.path, aside.has_rules ? "rules" : "no rule");
-	else if (did < 0)
-		complain("%s", error.text);
-	return did > 0;
 }
 
 static int apply_once(struct apply *apply, const char *name, const char *path, bool is_default)
@@ -292,5 +238,5 @@ int apply_to(struct apply *apply, const char *name, const char *path, bool is_de
 		return complain("%s: its state is damaged: 'baleen apply %s' sets it aside and "
 				"makes another",
 				name, baleen_shell_word(name).text);
-	return set_aside(name) ? apply_once(apply, name, path, is_default) : EXIT_FAILED;
+	return conf_set_aside(name) ? apply_once(apply, name, path, is_default) : EXIT_FAILED;
 }

@@ -3,13 +3,16 @@
 #include <errno.h>
 
 #include "cli/device/restore.h"
+#include "cli/open/conf_put.h"
 #include "cli/open/guard.h"
 #include "cli/open/policy.h"
 #include "cli/open/session.h"
 #include "deploy/conf_apply.h"
 #include "deploy/saved.h"
 #include "deploy/saved_entries.h"
+#include "state/rule_store_mend.h"
 #include "util/number.h"
+#include "util/rlimit.h"
 #include "util/shell.h"
 
 /* Longer than it takes a card to come up, shorter than anybody waits for a boot. */
@@ -200,23 +203,17 @@ static int put_on(const struct restore *restore, struct baleen_saved *saved)
 					  .timeout_ms = BALEEN_LOCK_TIMEOUT_MS,
 					  .check = check,
 					  .data = &putting };
-	struct baleen_error error = { "" };
 	int err = receive(&putting, &versions);
 
-	if (!err) {
-		err = baleen_conf_apply(&work, &error);
-		for (u32 i = 0; i < work.attempts.n_failed; i++)
-			complain("%s: %s failed: %s", restore->device, work.attempts.failed[i].what,
-				 work.attempts.failed[i].reason);
-		if (err < 0) {
-			complain("%s", error.text);
-			suggest_mend(restore->device);
-		}
-		err = err ? EXIT_FAILED : 0;
-	}
 	if (!err)
+		err = conf_put(&work);
+	if (!err) {
+		int caches = conf_follow_icp(restore->device);
+
 		err = report(restore, saved, was_attached(&work.plan) ? "updated" : "attached",
-			     mode_now(restore->device));
+			     mode_now(restore->device)) ||
+		      caches;
+	}
 	baleen_conf_plan_free(&work.plan);
 	baleen_feed_versions_free(&versions);
 	return err;
@@ -237,10 +234,15 @@ static int run(int argc, char **argv)
 	}
 	if (restore.is_boot)
 		return restore_boot(argv, argc, restore.wait_ms);
+	baleen_rlimit_raise(RLIMIT_NOFILE);
 	if (baleen_device_privileges(&error) ||
 	    baleen_device_ifindex(restore.device, &ifindex, &error) ||
 	    baleen_saved_read(restore.directory, &saved, &error))
 		return complain("%s", error.text);
+	if (baleen_rule_store_is_damaged(restore.device) && !conf_set_aside(restore.device)) {
+		baleen_saved_free(&saved);
+		return EXIT_FAILED;
+	}
 	if (restore.is_mode_given)
 		saved.conf.rules.mode = restore.mode;
 	if (baleen_device_is_egress(saved.device) != baleen_device_is_egress(restore.device))

@@ -5,8 +5,10 @@
 #include "cli/common/describe.h"
 #include "cli/open/filter_name.h"
 #include "cli/open/filter_ref.h"
+#include "cli/open/session.h"
 #include "deploy/saved.h"
 #include "util/number.h"
+#include "util/rlimit.h"
 #include "util/signals.h"
 
 struct save {
@@ -80,8 +82,12 @@ static int save_device(const struct save *save)
 
 	if (baleen_device_privileges(&error))
 		return complain("%s", error.text);
-	if (collect(save, &saved))
+	/* Each copy is open until it is written. */
+	baleen_rlimit_raise(RLIMIT_NOFILE);
+	if (collect(save, &saved)) {
+		suggest_mend(save->device);
 		return EXIT_FAILED;
+	}
 	/* Ctrl-C ends the writing, not the process in the midst of it. */
 	baleen_signals_hold(&before);
 	err = baleen_saved_write(&saved, save->out, &error);

@@ -10,6 +10,8 @@
 #include "deploy/confirm.h"
 #include "deploy/protect.h"
 #include "state/rule_store_path.h"
+#include "util/duration.h"
+#include "util/shell.h"
 
 /* --- open ---------------------------------------------------------------------- */
 
@@ -302,6 +304,23 @@ static int add_mended(struct baleen_conf_plan *plan, const struct baleen_conf_pl
 	return 0;
 }
 
+/* A change on trial must be confirmed or tried again, so that it is never lost silently. */
+static int check_window(const struct baleen_conf_apply *apply, struct baleen_error *error)
+{
+	u64 deadline_ms = baleen_confirm_deadline(apply->device), now_ms = baleen_now_ms();
+	char left[BALEEN_DURATION_TEXT];
+
+	if (!deadline_ms || apply->confirm_ms)
+		return 0;
+	return baleen_fail(error, EBUSY,
+			   "%s: goes back to what was in %s: 'baleen confirm %s' first, or "
+			   "--confirm",
+			   apply->device,
+			   baleen_duration_format(deadline_ms > now_ms ? deadline_ms - now_ms : 1,
+						  left),
+			   baleen_shell_word(apply->device).text);
+}
+
 static int carry_out(struct baleen_conf_apply *apply, const struct baleen_conf_plan *before,
 		     struct baleen_error *error)
 {
@@ -328,6 +347,9 @@ int baleen_conf_apply(struct baleen_conf_apply *apply, struct baleen_error *erro
 	int err = baleen_conf_look(apply, error);
 
 	if (err || !apply->plan.n_changes)
+		return err;
+	err = check_window(apply, error);
+	if (err)
 		return err;
 	before = apply->plan;
 	apply->plan = (struct baleen_conf_plan){ 0 };

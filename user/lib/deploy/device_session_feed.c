@@ -34,6 +34,15 @@ static bool is_file(const struct baleen_rule_source *source)
 	       S_ISREG(stat_.st_mode);
 }
 
+/* A configuration has no word for it. */
+static bool has_controls(const char *path)
+{
+	for (; *path; path++)
+		if ((u8)*path < ' ' || *path == 0x7f)
+			return true;
+	return false;
+}
+
 static int is_taken(const struct baleen_feed *feed, void *name)
 {
 	return !strcmp(feed->wanted.source, name);
@@ -43,9 +52,15 @@ static int is_taken(const struct baleen_feed *feed, void *name)
 static int name_copy(const struct baleen_rule_store *state, const char *path, char *name,
 		     struct baleen_error *error)
 {
-	const char *of = strcmp(path, "-") ? path : "stdin";
-	int n = snprintf(name, BALEEN_SOURCE_BYTES, "%s%s", BALEEN_FEED_COPY, of), ret;
+	char of[BALEEN_SOURCE_BYTES];
+	int n, ret;
 
+	if (snprintf(of, sizeof(of), "%s", strcmp(path, "-") ? path : "stdin") >= (int)sizeof(of))
+		return -ENAMETOOLONG;
+	for (char *at = of; *at; at++)
+		if ((u8)*at < ' ' || *at == 0x7f)
+			*at = '?';
+	n = snprintf(name, BALEEN_SOURCE_BYTES, "%s%s", BALEEN_FEED_COPY, of);
 	for (u32 i = 2; n < BALEEN_SOURCE_BYTES; i++) {
 		ret = baleen_feeds_each(state, NULL, is_taken, name, error);
 		if (ret <= 0)
@@ -63,7 +78,7 @@ static int name_source(const struct baleen_rule_store *state,
 	char real[PATH_MAX];
 	int err = -ENAMETOOLONG;
 
-	if (!is_file(source) || !realpath(source->path, real)) {
+	if (!is_file(source) || !realpath(source->path, real) || has_controls(real)) {
 		err = name_copy(state, source->path, name, error);
 	} else if (strlen(real) < BALEEN_SOURCE_BYTES) {
 		strcpy(name, real);

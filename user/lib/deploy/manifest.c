@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The manifest of what was saved, as JSON. */
+#include <ctype.h>
 #include <errno.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -42,12 +43,11 @@ static json_t *copy_to_json(const struct baleen_saved_copy *copy)
 {
 	const struct baleen_feed *feed = &copy->feed;
 
-	return json_pack("{s:s, s:s, s:i, s:o, s:o*, s:s*, s:s*, s:I, s:I, s:I, s:I}", "name",
+	return json_pack("{s:s, s:s, s:i, s:o, s:o*, s:o*, s:o*, s:I, s:I, s:I, s:I}", "name",
 			 copy->name, "rule", copy->rule, "feed", (int)copy->place, "file",
 			 file_to_json(&copy->file), "path", json_name(feed->file), "etag",
-			 *feed->etag ? feed->etag : NULL, "last_modified",
-			 *feed->last_modified ? feed->last_modified : NULL, "received_ms",
-			 (json_int_t)feed->received_ms, "confirmed_ms",
+			 json_name(feed->etag), "last_modified", json_name(feed->last_modified),
+			 "received_ms", (json_int_t)feed->received_ms, "confirmed_ms",
 			 (json_int_t)feed->confirmed_ms, "checked_ms", (json_int_t)feed->checked_ms,
 			 "generation", (json_int_t)feed->generation);
 }
@@ -113,15 +113,22 @@ char *baleen_manifest_format(const struct baleen_saved *saved)
 
 static int read_name(const char *from, char *to, size_t n_bytes, struct baleen_error *error)
 {
-	u32 byte;
+	const char *name = from;
 
 	for (size_t n = 0; from && *from; n++) {
-		byte = (u8)*from;
-		if (n + 1 == n_bytes || (byte == '%' && sscanf(from, "%%%2x", &byte) != 1) || !byte)
-			return baleen_fail(error, EINVAL, "'%.40s' is no name", from);
+		bool is_escaped = *from == '%';
+		char digits[3] = { 0 };
+		u8 byte = *from;
+
+		if (is_escaped && isxdigit((u8)from[1]) && isxdigit((u8)from[2]))
+			byte = strtoul(memcpy(digits, from + 1, 2), NULL, 16);
+		else if (is_escaped)
+			byte = 0;
+		if (n + 1 >= n_bytes || !byte)
+			return baleen_fail(error, EINVAL, "'%.40s' is no name", name);
 		to[n] = byte;
 		to[n + 1] = '\0';
-		from += *from == '%' ? 3 : 1;
+		from += is_escaped ? 3 : 1;
 	}
 	return 0;
 }
@@ -184,9 +191,9 @@ static int read_copy(json_t *json, struct baleen_saved *saved, struct baleen_err
 	if (!err)
 		err = read_name(path, copy.feed.file, sizeof(copy.feed.file), error);
 	if (!err)
-		err = read_text(etag, copy.feed.etag, sizeof(copy.feed.etag), error);
+		err = read_name(etag, copy.feed.etag, sizeof(copy.feed.etag), error);
 	if (!err)
-		err = read_text(last_modified, copy.feed.last_modified,
+		err = read_name(last_modified, copy.feed.last_modified,
 				sizeof(copy.feed.last_modified), error);
 	if (err)
 		return err;
@@ -210,6 +217,8 @@ static int read_answer(json_t *json, struct baleen_saved *saved, struct baleen_e
 	err = read_text(name, answer.name, sizeof(answer.name), error);
 	if (err)
 		return err;
+	if (asked < 0 || baleen_never_answer_fault(addresses))
+		return baleen_fail(error, EINVAL, "never_names: of %.200s are no addresses", name);
 	answer.asked_ms = asked;
 	answer.addresses = strdup(addresses);
 	if (!answer.addresses || baleen_array_add(&saved->answers.answer, saved->answers.n)) {

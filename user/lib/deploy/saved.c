@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <libgen.h>
 #include <limits.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -100,15 +101,16 @@ static int read_manifest(int dir_fd, const char *path, struct baleen_saved *save
 	return err ? err : refuse_others(dir_fd, path, saved, error);
 }
 
-/* All bytes of @from, and their size and checksum. */
-static int copy_bytes(int from, int to, struct baleen_saved_file *file)
+/* The bytes of @from, so many at most, and their size and checksum. */
+static int copy_bytes(int from, int to, u64 max_bytes, struct baleen_saved_file *file)
 {
 	char bytes[65536];
-	ssize_t n;
+	ssize_t n = 0;
 	int err = 0;
 
 	*file = (struct baleen_saved_file){ .n_bytes = 0 };
-	while (!err && (n = pread(from, bytes, sizeof(bytes), file->n_bytes)) > 0) {
+	while (!err && file->n_bytes <= max_bytes &&
+	       (n = pread(from, bytes, sizeof(bytes), file->n_bytes)) > 0) {
 		file->crc = baleen_crc32c(file->crc, bytes, n);
 		file->n_bytes += n;
 		err = baleen_write_all(to, bytes, n);
@@ -122,14 +124,19 @@ static int read_part(int dir_fd, const char *path, const char *file,
 {
 	char name[PATH_MAX + BALEEN_SAVED_FILE_BYTES];
 	struct baleen_saved_file is;
+	struct stat stat_;
 	int fd, to, err;
 
 	snprintf(name, sizeof(name), "%s/%s", path, file);
 	fd = baleen_input_open_at(dir_fd, file, name, BALEEN_INPUT_PART, error);
 	if (fd < 0)
 		return fd;
+	if (fstat(fd, &stat_) || (u64)stat_.st_size != want->n_bytes) {
+		close(fd);
+		return baleen_fail(error, EINVAL, "%s: is not what was saved", name);
+	}
 	to = memfd_create("baleen-saved", MFD_CLOEXEC);
-	err = to < 0 ? -errno : copy_bytes(fd, to, &is);
+	err = to < 0 ? -errno : copy_bytes(fd, to, want->n_bytes, &is);
 	close(fd);
 	if (err)
 		baleen_fail(error, -err, "%s: %s", name, strerror(-err));
@@ -172,6 +179,40 @@ static int read_conf(int dir_fd, const char *path, struct baleen_saved *saved,
 	return err;
 }
 
+/* Only a path may be a directory, and have a copy for each file. */
+static bool may_have_files(const char *source)
+{
+	return *source == '/';
+}
+
+static bool is_same_place(const struct baleen_saved_copy *a, const struct baleen_saved_copy *b)
+{
+	return a->place == b->place && !strcmp(a->rule, b->rule);
+}
+
+/* Each copy is of a feed that the text has, and the only one unless it is of a file of a directory.
+ */
+static int check_copies(const struct baleen_saved *saved, const char *path,
+			struct baleen_error *error)
+{
+	for (size_t i = 0; i < saved->n_copies; i++) {
+		const struct baleen_saved_copy *copy = &saved->copy[i];
+		const struct baleen_conf_feed *feed = baleen_saved_feed_of(saved, copy);
+		bool is_alone = !*copy->feed.file;
+
+		if (!feed || (!is_alone && !may_have_files(feed->wanted.source)))
+			return baleen_fail(error, EINVAL, "%s/%s: is of no feed", path, copy->name);
+		for (size_t j = 0; j < i; j++)
+			if (is_same_place(&saved->copy[j], copy) &&
+			    (is_alone || !strcmp(saved->copy[j].feed.file, copy->feed.file) ||
+			     !*saved->copy[j].feed.file))
+				return baleen_fail(error, EINVAL,
+						   "%s/%s: is another one of its feed", path,
+						   copy->name);
+	}
+	return 0;
+}
+
 static int read_copies(int dir_fd, const char *path, struct baleen_saved *saved,
 		       struct baleen_error *error)
 {
@@ -197,10 +238,14 @@ int baleen_saved_read(const char *path, struct baleen_saved *saved, struct balee
 	if (!err)
 		err = read_conf(dir_fd, path, saved, error);
 	if (!err)
+		err = check_copies(saved, path, error);
+	if (!err)
 		err = read_copies(dir_fd, path, saved, error);
 	if (!err && saved->n_entries)
 		err = read_text(dir_fd, path, BALEEN_SAVED_ENTRIES, &saved->entries_file,
 				&saved->entries, error);
+	if (!err && saved->n_entries)
+		err = baleen_saved_entries_check(saved, path, error);
 	close(dir_fd);
 	if (err)
 		baleen_saved_free(saved);
@@ -336,7 +381,7 @@ static int write_copy(const struct target *target, struct baleen_saved_copy *cop
 	err = baleen_output_open(&output, path, BALEEN_OUTPUT_NAMED, 0600, error);
 	if (err)
 		return err;
-	err = copy_bytes(copy->fd, output.fd, &copy->file);
+	err = copy_bytes(copy->fd, output.fd, UINT64_MAX, &copy->file);
 	if (!err)
 		err = baleen_output_swap(&output);
 	baleen_output_drop(&output);

@@ -64,6 +64,16 @@ int baleen_saved_write(struct baleen_saved *saved, const char *path, struct bale
 int baleen_saved_read(const char *path, struct baleen_saved *saved, struct baleen_error *error);
 
 /**
+ * baleen_saved_feed_of() - which feed is a copy of?
+ * @saved: with its configuration
+ * @copy: a copy
+ *
+ * Return: the feed; NULL when there is none.
+ */
+const struct baleen_conf_feed *baleen_saved_feed_of(const struct baleen_saved *saved,
+						    const struct baleen_saved_copy *copy);
+
+/**
  * baleen_saved_receive() - its copies as new versions of the feeds of a device
  * @saved: read
  * @state: of the device; NULL when it has none

@@ -50,6 +50,19 @@ static u32 place_of(const struct baleen_conf *conf, const struct baleen_conf_fee
 	return place;
 }
 
+const struct baleen_conf_feed *baleen_saved_feed_of(const struct baleen_saved *saved,
+						    const struct baleen_saved_copy *copy)
+{
+	const struct baleen_conf *conf = &saved->conf;
+	u32 place = 0;
+
+	for (size_t i = 0; i < conf->n_feeds; i++)
+		if (!strcmp(conf->rules.rule[conf->feed[i].rule].name, copy->rule) &&
+		    place++ == copy->place)
+			return &conf->feed[i];
+	return NULL;
+}
+
 /**
  * struct collecting - copies on their way
  * @saved: they go there
@@ -186,16 +199,29 @@ static int collect(const struct baleen_xdp *xdp, struct baleen_saved *saved,
 		   struct baleen_error *error)
 {
 	struct baleen_rule_store state;
-	int err = baleen_rule_store_open(&state, xdp->device, 0, NULL);
+	int err = baleen_rule_store_open(&state, xdp->device, 0, error);
 
-	if (!err) {
-		err = collect_state(saved, &state, NULL);
-		baleen_rule_store_close(&state);
-	}
-	if (!err)
-		return 0;
-	baleen_saved_free(saved);
-	return collect_live(xdp, saved, error);
+	/* A state that cannot be read is no reason to save less than it has. */
+	if (err)
+		return err == -ENOENT ? collect_live(xdp, saved, error) : err;
+	err = collect_state(saved, &state, error);
+	baleen_rule_store_close(&state);
+	return err;
+}
+
+/* So that it can be read when it is needed. */
+static int make_text(struct baleen_saved *saved, struct baleen_error *error)
+{
+	struct baleen_conf again = { 0 };
+	int err;
+
+	saved->conf.text = baleen_conf_format(&saved->conf, true);
+	if (!saved->conf.text)
+		return baleen_no_memory(error);
+	err = baleen_conf_parse(saved->conf.text, strlen(saved->conf.text), saved->device, &again,
+				error);
+	baleen_conf_free(&again);
+	return err;
 }
 
 int baleen_saved_from_xdp(const struct baleen_xdp *xdp, struct baleen_saved *saved,
@@ -204,10 +230,10 @@ int baleen_saved_from_xdp(const struct baleen_xdp *xdp, struct baleen_saved *sav
 	int err;
 
 	memset(saved, 0, sizeof(*saved));
-	err = collect(xdp, saved, error);
 	snprintf(saved->device, sizeof(saved->device), "%s", xdp->device);
-	if (!err && !(saved->conf.text = baleen_conf_format(&saved->conf, true)))
-		err = baleen_no_memory(error);
+	err = collect(xdp, saved, error);
+	if (!err)
+		err = make_text(saved, error);
 	if (err)
 		baleen_saved_free(saved);
 	return err;
@@ -221,7 +247,6 @@ static int receive(const struct baleen_saved *saved, size_t index,
 {
 	const struct baleen_conf_feed *feed = &saved->conf.feed[index];
 	const struct baleen_stored_rule *rule = &saved->conf.rules.rule[feed->rule];
-	u32 place = place_of(&saved->conf, feed);
 	struct baleen_feed_offer *offer = calloc(saved->n_copies + 1, sizeof(*offer));
 	struct baleen_feed_ask ask = { .state = state,
 				       .rule = rule,
@@ -233,7 +258,7 @@ static int receive(const struct baleen_saved *saved, size_t index,
 	for (size_t i = 0; i < saved->n_copies && !err; i++) {
 		const struct baleen_saved_copy *copy = &saved->copy[i];
 
-		if (copy->place == place && !strcmp(copy->rule, rule->name))
+		if (baleen_saved_feed_of(saved, copy) == feed)
 			offer[ask.n_offers++] =
 				(struct baleen_feed_offer){ .feed = &copy->feed, .fd = copy->fd };
 	}

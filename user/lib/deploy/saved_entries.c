@@ -270,26 +270,65 @@ static int read_lines(struct putting *putting, struct baleen_error *error)
 	return err;
 }
 
+static void begin(struct putting *putting)
+{
+	const struct baleen_stored_rules *rules = &putting->saved->conf.rules;
+
+	for (u32 i = 0; i < rules->n_rules; i++)
+		putting->of[i] = (struct lines){ .rule = rules->rule[i].name,
+						 .key_spec = rules->rule[i].key_spec };
+	putting->of[rules->n_rules].key_spec = BALEEN_KEY_SRC;
+}
+
+static void end(struct putting *putting)
+{
+	for (u32 i = 0; i <= putting->saved->conf.rules.n_rules; i++)
+		free(putting->of[i].change);
+}
+
+static u64 count_lines(const char *text)
+{
+	u64 n = 0;
+
+	while ((text = strchr(text, '\n'))) {
+		n++;
+		text++;
+	}
+	return n;
+}
+
+int baleen_saved_entries_check(const struct baleen_saved *saved, const char *path,
+			       struct baleen_error *error)
+{
+	struct baleen_saved_counts counts = { .n_put = 0 };
+	struct putting putting = { .saved = saved, .counts = &counts, .now_ms = baleen_now_ms() };
+	struct baleen_error why;
+	int err;
+
+	if (count_lines(saved->entries) != saved->n_entries)
+		return baleen_fail(error, EINVAL, "%s/%s: has not as many lines as were saved",
+				   path, BALEEN_SAVED_ENTRIES);
+	begin(&putting);
+	err = read_lines(&putting, &why);
+	end(&putting);
+	return err ? baleen_fail(error, -err, "%.300s/%.900s", path, why.text) : 0;
+}
+
 int baleen_saved_entries_put(const struct baleen_saved *saved, const char *device,
 			     struct baleen_saved_counts *counts, struct baleen_error *error)
 {
 	struct putting putting = { .saved = saved, .counts = counts, .now_ms = baleen_now_ms() };
-	u32 n = saved->conf.rules.n_rules;
 	int err;
 
 	*counts = (struct baleen_saved_counts){ .n_put = 0 };
 	if (!saved->n_entries)
 		return 0;
-	for (u32 i = 0; i < n; i++)
-		putting.of[i] = (struct lines){ .rule = saved->conf.rules.rule[i].name,
-						.key_spec = saved->conf.rules.rule[i].key_spec };
-	putting.of[n].key_spec = BALEEN_KEY_SRC;
+	begin(&putting);
 	err = read_lines(&putting, error);
 	if (!err)
 		err = put_rules(&putting, device, error);
 	if (!err)
 		err = put_bans(&putting, error);
-	for (u32 i = 0; i <= n; i++)
-		free(putting.of[i].change);
+	end(&putting);
 	return err;
 }

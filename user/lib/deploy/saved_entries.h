@@ -28,6 +28,17 @@ int baleen_saved_entries_collect(struct baleen_saved *saved, const struct baleen
 				 struct baleen_error *error);
 
 /**
+ * baleen_saved_entries_check() - can they be put back?
+ * @saved: its configuration and entries were read
+ * @path: path of the directory, for messages
+ * @error: filled in on failure
+ *
+ * Return: 0; -EINVAL; -ENOMEM.
+ */
+int baleen_saved_entries_check(const struct baleen_saved *saved, const char *path,
+			       struct baleen_error *error);
+
+/**
  * struct baleen_saved_counts - what became of them
  * @n_put: are there now
  * @n_there: were there

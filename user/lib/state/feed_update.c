@@ -18,6 +18,7 @@
 #include "state/feed_file.h"
 #include "state/feed_host.h"
 #include "state/feed_routes.h"
+#include "state/feed_set_copy.h"
 #include "state/feed_update.h"
 #include "state/set_feed.h"
 #include "util/array.h"
@@ -366,9 +367,13 @@ static int receive_offer(struct source *source, const struct baleen_feed_offer *
 	version->feed.received_ms = from->received_ms ?: now_ms;
 	version->feed.confirmed_ms = from->confirmed_ms ?: now_ms;
 	version->feed.checked_ms = from->checked_ms ?: now_ms;
-	version->feed.generation = from->generation;
 	memcpy(version->feed.etag, from->etag, sizeof(from->etag));
 	memcpy(version->feed.last_modified, from->last_modified, sizeof(from->last_modified));
+	/* The ETag of a set is that of a manifest, which is not at hand. */
+	if (baleen_feed_set_is(source->ask->wanted->source)) {
+		version->feed.etag[0] = version->feed.last_modified[0] = '\0';
+		version->feed.generation = baleen_set_copy_generation(offer->fd);
+	}
 	version->fd = fcntl(offer->fd, F_DUPFD_CLOEXEC, 0);
 	if (version->fd < 0)
 		return baleen_fail(source->error, errno, "dup: %m");
@@ -386,8 +391,12 @@ static int receive_offers(struct source *source)
 		err = receive_offer(source, &ask->offer[i]);
 	if (err || ask->n_offers)
 		return err ? err : add_gone(source);
-	if (source->n_rows)
+	/* A directory without files; other sources keep what came since. */
+	if (source->n_rows && !source->row[0].file[0])
 		return 0;
+	err = add_gone(source);
+	if (err)
+		return err;
 	version = add_version(source, "");
 	if (!version)
 		return baleen_no_memory(source->error);

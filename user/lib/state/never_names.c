@@ -165,8 +165,7 @@ static u32 count_others(const char *a, const char *b)
 	return n;
 }
 
-/* The helper is not trusted with more than addresses: a prefix would be one answer for many. */
-static const char *answer_fault(const char *text)
+const char *baleen_never_answer_fault(const char *text)
 {
 	struct baleen_list list = { 0 };
 	size_t length = strlen(text);
@@ -253,7 +252,7 @@ static int resolve(struct baleen_never_answer *answer, const char *before,
 	if (err == -EINTR || err == -ENOMEM)
 		return baleen_fail(error, -err, "%s", why.text);
 	if (!err || (may_be_half(err) && *answer->addresses))
-		fault = answer_fault(answer->addresses);
+		fault = baleen_never_answer_fault(answer->addresses);
 	if (fault)
 		baleen_never_answer_fail(answer, fault);
 	else if (err && complete(answer, before, why.text))

@@ -91,6 +91,16 @@ int baleen_never_names_ask(const char *names, const struct baleen_rule_store *st
 void baleen_never_answer_fail(struct baleen_never_answer *answer, const char *why);
 
 /**
+ * baleen_never_answer_fault() - is it an answer?
+ * @text: addresses, a line each
+ *
+ * Who answers is not trusted with more than addresses: a prefix would be one answer for many.
+ *
+ * Return: NULL; why not, a constant string.
+ */
+const char *baleen_never_answer_fault(const char *text);
+
+/**
  * baleen_never_answers_free() - free answers
  * @answers: filled in, or all zeros
  */

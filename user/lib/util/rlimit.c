@@ -17,3 +17,13 @@ int baleen_rlimit_lower(int resource, u64 most)
 		limit.rlim_cur = limit.rlim_max;
 	return setrlimit(resource, &limit) ? -errno : 0;
 }
+
+void baleen_rlimit_raise(int resource)
+{
+	struct rlimit limit;
+
+	if (getrlimit(resource, &limit))
+		return;
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(resource, &limit);
+}

@@ -5,6 +5,8 @@
 #ifndef BALEEN_RLIMIT_H
 #define BALEEN_RLIMIT_H
 
+#include <sys/resource.h>
+
 #include <baleen/port.h>
 
 /**
@@ -15,5 +17,13 @@
  * Return: 0 or a negative errno.
  */
 int baleen_rlimit_lower(int resource, u64 most);
+
+/**
+ * baleen_rlimit_raise() - allow this process as much as it may allow itself
+ * @resource: of setrlimit(), such as RLIMIT_NOFILE
+ *
+ * Where that fails the limit is what it was.
+ */
+void baleen_rlimit_raise(int resource);
 
 #endif /* BALEEN_RLIMIT_H */
