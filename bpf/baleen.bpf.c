@@ -430,7 +430,13 @@ int baleen_egress(struct __sk_buff *ctx)
 	return give_verdict(ctx, true, config.no_ethernet, 0);
 }
 #else
-/* Another program of this device, for what this one lets pass: there is room for one. */
+SEC("xdp")
+int baleen_xdp(struct xdp_md *ctx)
+{
+	return give_verdict(ctx, config.frags, config.no_ethernet, 0);
+}
+
+/* Another program of the device, for what the filter lets pass: there is room for one. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
 	__uint(max_entries, 1);
@@ -438,12 +444,15 @@ struct {
 	__type(value, u32);
 } baleen_next SEC(".maps");
 
+/* The filter that hands on: a program of its own, since one that may make a tail call keeps
+ * their count on its stack, which costs each packet ten instructions.
+ */
 SEC("xdp")
-int baleen_xdp(struct xdp_md *ctx)
+int baleen_xdp_next(struct xdp_md *ctx)
 {
 	int verdict = give_verdict(ctx, config.frags, config.no_ethernet, 0);
 
-	if (config.hands_on && verdict == VERDICT_PASS)
+	if (verdict == VERDICT_PASS)
 		bpf_tail_call(ctx, &baleen_next, 0);
 	return verdict;
 }

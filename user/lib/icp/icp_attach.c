@@ -133,7 +133,7 @@ static void name_remedy(const char *device, int ifindex, const struct baleen_pro
 	struct baleen_pins rules;
 
 	snprintf(remedy, bytes, "detach it first");
-	if (!strcmp(there->name, "baleen_xdp") && !baleen_pins_name(&rules, ifindex, NULL) &&
+	if (baleen_load_is_ours(there->name) && !baleen_pins_name(&rules, ifindex, NULL) &&
 	    !access(rules.path, F_OK))
 		snprintf(remedy, bytes, "'baleen detach %s' takes it off",
 			 baleen_shell_word(device).text);

@@ -319,7 +319,7 @@ static int refuse_xdp(const char *device, int ifindex, struct baleen_error *erro
 
 	if (baleen_device_program(ifindex, &there))
 		there.name[0] = '\0';
-	if (strcmp(there.name, "baleen_xdp") && !is_filtered(device))
+	if (!baleen_load_is_ours(there.name) && !is_filtered(device))
 		return 0;
 	return baleen_fail(error, EBUSY,
 			   "%s has a filter of XDP already: 'baleen detach %s' takes it off",

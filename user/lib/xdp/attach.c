@@ -177,7 +177,7 @@ static int refuse_occupied(const struct baleen_pins *pins,
 			   "%s runs the XDP program '%s' (id %u, %s) already: detach it first%s",
 			   device, there.name[0] ? there.name : "?", there.id,
 			   baleen_mode_text(there.mode),
-			   strcmp(there.name, "baleen_xdp") ? "" : ours_elsewhere);
+			   baleen_load_is_ours(there.name) ? ours_elsewhere : "");
 }
 
 /* Empties the pins for the new program. */

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -441,6 +442,20 @@ int baleen_load_check_rules(const struct baleen_config *config, struct baleen_er
 		       0;
 }
 
+/* The others of the object are not loaded. */
+static struct bpf_program *choose_program(struct bpf_object *object,
+					  const struct baleen_config *config)
+{
+	const char *name = config->is_egress ? "baleen_egress" :
+			   config->hands_on  ? BALEEN_XDP_PROGRAM "_next" :
+					       BALEEN_XDP_PROGRAM;
+	struct bpf_program *program;
+
+	bpf_object__for_each_program(program, object)
+		bpf_program__set_autoload(program, !strcmp(bpf_program__name(program), name));
+	return bpf_object__find_program_by_name(object, name);
+}
+
 int baleen_load_program(const struct baleen_config *config, struct baleen_loaded *loaded,
 			struct baleen_error *error)
 {
@@ -455,8 +470,7 @@ int baleen_load_program(const struct baleen_config *config, struct baleen_loaded
 	object = open_object(config, &n_rules);
 	if (!object)
 		return baleen_fail(error, errno, "cannot open the XDP program: %m");
-	program = bpf_object__find_program_by_name(object, config->is_egress ? "baleen_egress" :
-									       "baleen_xdp");
+	program = choose_program(object, config);
 	err = use_maps(object, n_rules, config, loaded);
 	if (err)
 		err = baleen_fail(error, -err, "cannot use the maps: %s", baleen_log_reason(err));

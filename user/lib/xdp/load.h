@@ -5,9 +5,15 @@
 #ifndef BALEEN_LOAD_H
 #define BALEEN_LOAD_H
 
+#include <stdbool.h>
+#include <string.h>
+
 #include <baleen/stats.h>
 
 #include "filter/filter.h"
+
+/* How the names of its programs of what comes in begin. */
+#define BALEEN_XDP_PROGRAM "baleen_xdp"
 
 struct bpf_object;
 struct baleen_ruleset;
@@ -61,6 +67,17 @@ struct baleen_loaded {
 	struct xdp_program *component;
 	struct bpf_object *object;
 };
+
+/**
+ * baleen_load_is_ours() - is a program of what comes in one of ours, by its name?
+ * @name: its name
+ *
+ * Return: true or false.
+ */
+static inline bool baleen_load_is_ours(const char *name)
+{
+	return !strncmp(name, BALEEN_XDP_PROGRAM, strlen(BALEEN_XDP_PROGRAM));
+}
 
 /**
  * baleen_load_check() - can packets be looked up in a filter?
