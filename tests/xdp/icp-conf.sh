@@ -70,6 +70,8 @@ refused "a source of nobody" "2: icp: source b: no sibling of this name is above
 	"icp source b /store.log"
 refused "a relative source" "3: icp: source a: 'store.log': neither a whole path, from / on, nor a URL" \
 	"${ICP[0]}" "icp source a store.log"
+refused "a password" "3: icp: source a: a URL with a name or a password, which everybody would see" \
+	"${ICP[0]}" "icp source a http://me:secret@10.66.0.1:3128/squid-internal-mgr/objects"
 refused "a time that is none" "3: icp: source a: 'soon': not a time of 1s or more such as 20s" \
 	"${ICP[0]}" "icp source a /store.log every soon"
 refused "a time that is missing" "3: icp: source a: every: a time such as 20s is missing" \
@@ -194,6 +196,7 @@ check "a ban, which announces a change" baleen ban 192.0.2.7
 await "baleend puts them on again" answers "hit" 10.66.0.2 $U/three
 n_children() { pgrep -c -P "$baleend_pid" baleen; }
 is "one resync runs" "$(n_children)" 1
+is "it is no news each time" "$(grep -c 'objects\? in' "$TMP/baleend.log")" 0
 conf
 check_status "without statements" 3 baleen apply veth-b
 is "nobody answers, and the filter stays" "$(ask 10.66.0.2 $U/three) $(baleen status -j | jq length)" "no answer 1"

@@ -4,12 +4,14 @@
  * that was emptied by itself.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <syslog.h>
+#include <unistd.h>
 
 #include "daemon.h"
 #include "deploy/icp_follow.h"
@@ -72,9 +74,11 @@ static int start_resync(struct cache *cache, const struct baleen_conf_icp_source
 {
 	char target[BALEEN_POINT_BYTES + 1 + BALEEN_ICP_NAME_BYTES];
 	char every[BALEEN_DURATION_TEXT], *arguments[MAX_ARGUMENTS];
+	posix_spawn_file_actions_t actions;
 	const struct baleen_spawn spawn = { .path = cache->daemon->options.command,
 					    .argv = arguments,
-					    .envp = environ };
+					    .envp = environ,
+					    .actions = &actions };
 	u32 n = 0;
 	pid_t pid;
 	int err;
@@ -93,7 +97,11 @@ static int start_resync(struct cache *cache, const struct baleen_conf_icp_source
 	for (u32 i = 0; i < source->n; i++)
 		arguments[n++] = source->path[i];
 	arguments[n] = NULL;
+	/* A line of each round is nothing for a journal; a failure is. */
+	posix_spawn_file_actions_init(&actions);
+	posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
 	err = baleen_spawn(&spawn, &pid);
+	posix_spawn_file_actions_destroy(&actions);
 	if (!err)
 		err = sd_event_add_child(cache->daemon->event, &cache->process, pid, WEXITED,
 					 on_exit_of_resync, cache);

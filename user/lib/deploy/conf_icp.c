@@ -144,12 +144,23 @@ static bool is_url(const char *text)
 	return !strncmp(text, "http://", 7) || !strncmp(text, "https://", 8);
 }
 
+/* Everybody sees the arguments of a process, and what a configuration changes. */
+static bool has_password(const char *url)
+{
+	const char *host = strstr(url, "://") + 3, *at = strchr(host, '@');
+
+	return at && at < host + strcspn(host, "/?#");
+}
+
 static int put_path(struct statement *statement, struct baleen_conf_icp_source *source,
 		    const char *path)
 {
 	if (*path != '/' && !is_url(path))
 		return baleen_fail(statement->error, EINVAL,
 				   "'%s': neither a whole path, from / on, nor a URL", path);
+	if (*path != '/' && has_password(path))
+		return baleen_fail(statement->error, EINVAL,
+				   "a URL with a name or a password, which everybody would see");
 	if (source->n == BALEEN_CONF_ICP_SOURCES)
 		return baleen_fail(statement->error, EINVAL, "more than %d sources",
 				   BALEEN_CONF_ICP_SOURCES);
