@@ -46,6 +46,30 @@ is "and is out" "$(kept 1 | grep -c h2)" 0
 await "its ban holds no longer" passes 1 192.0.2.2
 await "the second knows" has_serial 2 4
 
+# --- old ------------------------------------------------------------------------------------
+
+# sign STATEMENT: the policy with the next serial and one statement more, by hand
+sign()
+{
+	local next=$(($(sed -n 's/^serial //p' "$etc/policy") + 1))
+
+	sed -i "s/^serial.*/serial $next/; /^expires/d; /^serial/a $1" "$etc/policy"
+	minisign -S -s "$etc/policy.key" -m "$etc/policy" >/dev/null
+}
+check "a policy that expires in days" sign "expires $(date -u -d '+3 days' +%F)"
+await "comes to the second" has_serial 2 5
+await "which tells" eval 'b 2 fleet status | grep -q "the policy expires in "'
+check_status "and so does doctor" 0 b 2 doctor
+is "with what to do" "$(grep -c 'sign one with a later day' "$TMP/out")" 1
+check "one that has expired" sign "expires $(date -u -d yesterday +%F)"
+await "comes to the second, too: it is signed, and newer" has_serial 2 6
+await "which alarms" grep -q "policy 6 has expired" "$TMP/h2/log"
+check_status "and doctor fails" 1 b 2 doctor
+is "and says why" "$(grep -c 'the policy has expired' "$TMP/out")" 1
+check "one without a day" sign "# no day"
+await "comes" has_serial 2 7
+await "and all is well" eval '! b 2 fleet status | grep -q "the policy"'
+
 # --- half written -------------------------------------------------------------------------
 
 # Killed between the signature and the text of another policy.

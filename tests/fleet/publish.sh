@@ -48,23 +48,26 @@ await "a snapshot of the first" eval '[ -n "$(incarnation "{lab}:snap:h1/fail2ba
 cp -a "$TMP/h1/conf/." "$TMP/h3/conf"
 sed -i "s|$TMP/h1/|$TMP/h3/|g" "$TMP/h3/conf/fleet.conf"
 b 3 apply >/dev/null 2>&1
-check "a ban of a copy of the first, of a later incarnation" b 3 add eth0:bad 192.0.2.3 \
-	--origin fail2ban --ttl 1h
+check "a ban of a copy of the first" b 3 add eth0:bad 192.0.2.3 --origin fail2ban --ttl 1h
 start_daemon 3
-await "comes to the second" held 2 192.0.2.3
-await "the first waits" grep -q "h1/fail2ban: another host publishes under this name" "$TMP/h1/log"
-other=$(incarnation "{lab}:heads" h1/fail2ban)
+await "the copy waits" grep -q "h1/fail2ban: another host publishes under this name" "$TMP/h3/log"
+first=$(incarnation "{lab}:heads" h1/fail2ban)
 check "a ban of the first" ban 1 192.0.2.5
-# Longer than from one look of the first to the next.
+await "comes to the second" held 2 192.0.2.5
+# Longer than from one look of the copy to the next.
 sleep 12
-check "a ban of the copy" ban 3 192.0.2.4
-await "comes to the second" held 2 192.0.2.4
-is "the snapshot is of the copy" "$(incarnation "{lab}:snap:h1/fail2ban")" "$other"
-is "and the head" "$(incarnation "{lab}:heads" h1/fail2ban)" "$other"
-check_status "nothing of the first has come to the second" 1 held 2 192.0.2.5
-stop_daemon 3
+check_status "nothing of the copy has come to the second" 1 held 2 192.0.2.3
+is "the snapshot is of the first" "$(incarnation "{lab}:snap:h1/fail2ban")" "$first"
+is "and the head" "$(incarnation "{lab}:heads" h1/fail2ban)" "$first"
+stop_daemon 1
 # A minute without another head, and the look of each 10 s after it.
-AWAIT_SECONDS=150 await "it comes when the copy is away for a minute" held 2 192.0.2.5
+AWAIT_SECONDS=150 await "it comes when the first is away for a minute" held 2 192.0.2.3
+check "with what the first had banned" held 2 192.0.2.5
+start_daemon 1
+await "then the first waits" grep -q "h1/fail2ban: another host publishes under this name" "$TMP/h1/log"
+check "with a ban" ban 1 192.0.2.7
+stop_daemon 3
+AWAIT_SECONDS=150 await "it comes when the copy is away for a minute" held 2 192.0.2.7
 
 # --- a place in the stream that is none -----------------------------------------------------------
 

@@ -306,6 +306,23 @@ static inline void receive_bytes(const u8 *bytes, size_t n_bytes)
 	OK(baleen_fleet_store_commit(&there, &error));
 }
 
+/* The same at another host, which keeps the message. */
+static inline void hears_at(struct baleen_fleet_store *store, const char *host,
+			    struct baleen_fleet_writer writer)
+{
+	const struct baleen_fleet_receiver by = { .store = store,
+						  .policy = &fleet_policy,
+						  .host = host,
+						  .now_ms = fleet_now,
+						  .local_ms = fleet_now };
+
+	baleen_fleet_result_free(&result);
+	OK(baleen_fleet_store_begin(store, &error));
+	OK(baleen_fleet_receive(&by, writer.bytes, writer.n_bytes, &result, &error));
+	OK(baleen_fleet_store_commit(store, &error));
+	assert_int_equal(result.verdict, BALEEN_FLEET_APPLIED);
+}
+
 /* Receives a message, and frees it; checks what became of it. */
 static inline void receives(struct baleen_fleet_writer writer, u32 verdict)
 {

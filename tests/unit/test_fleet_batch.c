@@ -549,8 +549,8 @@ static void test_key_of_a_host(void **state)
 	memset(&before, 0, sizeof(before));
 	assert_memory_equal(&read, &before, sizeof(read));
 
-	assert_int_equal(baleen_fleet_incarnation_make(incarnation[0]), 0);
-	assert_int_equal(baleen_fleet_incarnation_make(incarnation[1]), 0);
+	assert_int_equal(baleen_fleet_random(incarnation[0]), 0);
+	assert_int_equal(baleen_fleet_random(incarnation[1]), 0);
 	assert_memory_not_equal(incarnation[0], incarnation[1], sizeof(*incarnation));
 	unlink(path);
 	rmdir(directory);

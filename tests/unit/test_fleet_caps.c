@@ -342,8 +342,10 @@ static void test_pardon_of_the_future(void **state)
 	struct baleen_fleet_local local[] = { local_ban("192.0.2.1", NOW + 9 * HOUR, "") };
 	struct baleen_fleet_sync sync;
 
-	OK(baleen_fleet_own_sync(&here, PUBLISHER, local, 1, NOW + 5 * HOUR, &sync, &error));
-	receives(batch(0), BALEEN_FLEET_APPLIED);
+	OK(baleen_fleet_own_sync(&here, PUBLISHER, local, 1, NOW + HOUR, &sync, &error));
+	struct baleen_fleet_writer ahead = batch(0);
+	hears_at(&office, "ops", ahead);
+	receives(ahead, BALEEN_FLEET_APPLIED);
 	in_force("192.0.2.1");
 	fleet_now++;
 	receives(operator_asks(PARDON, "192.0.2.1"), BALEEN_FLEET_APPLIED);

@@ -51,11 +51,107 @@ static void test_broker_jumps(void **state)
 	judges(NOW - HOUR, NOW, 12 * MINUTE, BALEEN_FLEET_CLOCK_JUMPED);
 	judges(NOW + HOUR + 11 * MINUTE, NOW, 13 * MINUTE, BALEEN_FLEET_CLOCK_JUMPED);
 	judges(NOW + HOUR + 20 * MINUTE, NOW, 22 * MINUTE, BALEEN_FLEET_CLOCK_JUMPED);
-	judges(NOW + HOUR + 21 * MINUTE, NOW, 23 * MINUTE, BALEEN_FLEET_CLOCK_RIGHT);
+	judges(NOW + HOUR + 21 * MINUTE, NOW, 23 * MINUTE, BALEEN_FLEET_CLOCK_MOVED);
+	assert_int_equal(broker.moved_ms, HOUR - MINUTE);
 	judges(NOW + HOUR + 22 * MINUTE, NOW, 24 * MINUTE, BALEEN_FLEET_CLOCK_RIGHT);
 	/* Back at once: nothing was believed of what was between. */
 	judges(NOW, NOW, 25 * MINUTE, BALEEN_FLEET_CLOCK_JUMPED);
 	judges(NOW + HOUR + 24 * MINUTE, NOW, 26 * MINUTE, BALEEN_FLEET_CLOCK_RIGHT);
+}
+
+/* --- logs that move along -------------------------------------------------- */
+
+static void hears_of_here(struct baleen_fleet_writer writer)
+{
+	receives(writer, BALEEN_FLEET_APPLIED);
+}
+
+/* Set back by half an hour: a ban of two hours ends after two hours, what was let go stays so, what
+ * was banned since stays banned, and what is said now is said after all that.
+ */
+static void test_set_back(void **state)
+{
+	struct baleen_fleet_local local = local_ban("192.0.2.1", NOW + 2 * HOUR, "");
+	struct baleen_fleet_sync sync;
+	struct baleen_fleet_writer all;
+	u64 end_ms = 0;
+
+	publish("192.0.2.1 192.0.2.2");
+	hears_of_here(batch(0));
+	fleet_now += MINUTE;
+	all = operator_asks(PARDON, "192.0.2.1");
+	hears_at(&here, "web3", all);
+	hears_of_here(all);
+	fleet_now += MINUTE;
+	publish("192.0.2.1 192.0.2.2 192.0.2.3");
+	hears_of_here(batch(2));
+	in_force("192.0.2.2 192.0.2.3");
+
+	/* All of a later incarnation is missing, though it is signed before. */
+	fleet_now -= HOUR / 2;
+	OK(baleen_fleet_own_move(&here, -(s64)HOUR / 2, fleet_now, &error));
+	OK(baleen_fleet_own_move(&office, -(s64)HOUR / 2, fleet_now, &error));
+	receives(head(), BALEEN_FLEET_GAP);
+	hears_of_here(snapshot());
+	receives(head(), BALEEN_FLEET_APPLIED);
+	in_force("192.0.2.2 192.0.2.3");
+	baleen_sql_do(&there.db, "SELECT force_ms FROM entry WHERE address = x'c0000202'", &end_ms,
+		      NULL, NULL, 0);
+	assert_int_equal(end_ms, NOW + 2 * HOUR - HOUR / 2);
+
+	/* A pardon of now counts: it is later than all that was heard of. */
+	all = snapshot();
+	hears_at(&office, "ops", all);
+	baleen_fleet_writer_free(&all);
+	fleet_now += MINUTE;
+	struct baleen_fleet_writer pardon = operator_asks(PARDON, "192.0.2.0/24");
+	hears_at(&here, "web3", pardon);
+	hears_of_here(pardon);
+	in_force("");
+	/* A ban that was made after its host had heard of that counts, one of before does not. */
+	fleet_now += MINUTE;
+	local.made_ms = fleet_now - MINUTE / 2;
+	OK(baleen_fleet_own_sync(&here, PUBLISHER, &local, 1, fleet_now, &sync, &error));
+	hears_of_here(batch(3));
+	in_force("192.0.2.1");
+	struct baleen_fleet_local both[] = { local, local_ban("192.0.2.8", NOW + 2 * HOUR, "") };
+	both[1].made_ms = fleet_now - 2 * MINUTE;
+	OK(baleen_fleet_own_sync(&here, PUBLISHER, both, 2, fleet_now, &sync, &error));
+	hears_of_here(batch(6));
+	in_force("192.0.2.1");
+}
+
+/* An operator whose clock was set back before he hears that logs moved along. */
+static void test_said_after_all(void **state)
+{
+	u64 made_ms;
+
+	publish("192.0.2.1");
+	hears_of_here(batch(0));
+	fleet_now -= HOUR;
+	OK(baleen_fleet_word_time(&there, fleet_now, &made_ms, &error));
+	assert_int_equal(made_ms, NOW + 1);
+	struct baleen_fleet_entry entry = word_on(PARDON, "192.0.2.1", made_ms);
+	OK(baleen_fleet_word_post(&office, &entry, &error));
+	assert_int_equal(take_words(&office, "ops"), 1);
+	const struct baleen_fleet_signer by = { .fleet = "example",
+						.keys = &ops,
+						.now_ms = fleet_now };
+	struct baleen_fleet_writer writer;
+	u64 last;
+	assert_int_equal(baleen_fleet_own_batch(&office, "ops/control", &by, 0, &writer, &last,
+						&error),
+			 1);
+	hears_of_here(writer);
+	in_force("");
+	/* Another one that is later by hours is not believed. */
+	entry = word_on(PARDON, "192.0.2.9", NOW + 3 * HOUR);
+	OK(baleen_fleet_word_post(&office, &entry, &error));
+	assert_int_equal(take_words(&office, "ops"), 1);
+	assert_int_equal(baleen_fleet_own_batch(&office, "ops/control", &by, 1, &writer, &last,
+						&error),
+			 1);
+	refused(writer, BALEEN_FLEET_CAUSE_TIME);
 }
 
 /* --- what it spoils -------------------------------------------------------- */
@@ -120,10 +216,9 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fleets_start, fleets_stop)
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_host_is_off),
-		cmocka_unit_test(test_broker_is_far),
-		cmocka_unit_test(test_broker_jumps),
-		TEST(test_ended_too_early),
+		cmocka_unit_test(test_host_is_off),  cmocka_unit_test(test_broker_is_far),
+		cmocka_unit_test(test_broker_jumps), TEST(test_set_back),
+		TEST(test_said_after_all),	     TEST(test_ended_too_early),
 		TEST(test_rate_after_the_future),
 	};
 

@@ -44,6 +44,7 @@ static const struct {
 	{ "policy /p\n", "f:1: policy: its path, then that of the public key is missing" },
 	{ "user web3\n", "f:1: user: a name, then the file with its password is missing" },
 	{ "publish a/b\n", "f:1: publish 'a/b': not 1 to 27 letters, digits, '.', '_' and '-'" },
+	{ "least-serial few\n", "f:1: least-serial 'few': not a number" },
 	{ "publish fail2ban control\n",
 	  "f:1: publish: control is what an operator says, and no origin of bans" },
 	{ "fleet a\nkey /k\npolicy /p /q\n", "f: server or sentinel is missing" },

@@ -187,7 +187,7 @@ static void test_lossy_bus(void **state)
 		fleet_now++;
 		publish_some();
 		if (!random_below(50)) {
-			OK(baleen_fleet_own_renew(&here, PUBLISHER, fleet_now, &error));
+			OK(baleen_fleet_own_renew(&here, PUBLISHER, NULL, fleet_now, &error));
 			fleet_now++;
 			after = sequence;
 		}

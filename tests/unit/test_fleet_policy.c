@@ -45,6 +45,12 @@ static void test_refused(void **state)
 	refuses("fleet a b\n", "p:1: fleet: too many words, or too few");
 	refuses(HEAD "fleet example\n", "p:3: fleet is given twice");
 	refuses(HEAD "serial 8\n", "p:3: serial is given twice");
+	refuses(HEAD "expires tomorrow\n", "p:3: expires 'tomorrow': not a day such as 2027-06-30");
+	refuses(HEAD "expires 2027-04-31\n",
+		"p:3: expires '2027-04-31': not a day such as 2027-06-30");
+	refuses(HEAD "expires 2027-04-30x\n",
+		"p:3: expires '2027-04-30x': not a day such as 2027-06-30");
+	refuses(HEAD "expires 2027-04-30\nexpires 2027-05-01\n", "p:4: expires is given twice");
 	refuses("fleet example\nserial -1\n", "p:2: serial '-1': not a count such as 10000 or 10k");
 	refuses(HEAD "\n  hosts web1\n", "p:4: 'hosts': not a statement of a policy");
 	refuses(HEAD "host web1 short\n",
@@ -89,7 +95,7 @@ static struct baleen_fleet_policy parse(const char *text)
 static void test_read(void **state)
 {
 	struct baleen_fleet_policy policy = parse(
-		"# of November\r\nfleet example # this one\nserial 12k\n"
+		"# of November\r\nfleet example # this one\nserial 12k\nexpires 2027-06-30\n"
 		"host web1 " KEY "\nhost web10 " KEY "\n"
 		"publisher web1/soc\n sets bans scans\n rate 5/h\n entries 20\n"
 		" shortest-prefix 16 32\n coverage 1M\n max-ttl 2h\n may pardon suspend signal\n"
@@ -98,6 +104,7 @@ static void test_read(void **state)
 
 	assert_string_equal(policy.fleet, "example");
 	assert_int_equal(policy.serial, 12000);
+	assert_int_equal(policy.expires_ms, 1814400000000);
 	assert_int_equal(policy.n_hosts, 2);
 	assert_ptr_equal(grant, &policy.grant[0]);
 	assert_int_equal(grant->n_sets, 2);

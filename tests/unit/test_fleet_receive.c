@@ -227,6 +227,31 @@ static void test_rewound(void **state)
 	in_force("192.0.2.2");
 }
 
+/* Whoever has the key of a host makes up names of it: they are counted as one. */
+static void test_invented_names(void **state)
+{
+	struct baleen_fleet_signer by = signer();
+	struct baleen_fleet_local local = local_ban("192.0.2.1", NOW + HOUR, "");
+	u64 n_rows = 0, last;
+
+	fleet_set_policy("publisher web9/*");
+	strcpy(fleet_policy.grant[1].pattern, "web*/fail2ban");
+	for (u32 i = 0; i < 100; i++) {
+		struct baleen_fleet_writer writer;
+		struct baleen_fleet_sync sync;
+		char name[32];
+
+		snprintf(name, sizeof(name), "web3/invented-%u", i);
+		OK(baleen_fleet_own_sync(&here, name, &local, 1, NOW, &sync, &error));
+		assert_int_equal(baleen_fleet_own_batch(&here, name, &by, 0, &writer, &last, &error),
+				 1);
+		refused(writer, BALEEN_FLEET_CAUSE_PUBLISHER);
+	}
+	baleen_sql_do(&there.db, "SELECT count(*) FROM refusal", &n_rows, NULL, NULL, 0);
+	assert_int_equal(n_rows, 1);
+	assert_int_equal(n_refused("web3/*", BALEEN_FLEET_CAUSE_PUBLISHER), 100);
+}
+
 /* --- incarnations ---------------------------------------------------------- */
 
 static void test_new_incarnation(void **state)
@@ -239,7 +264,7 @@ static void test_new_incarnation(void **state)
 	publish("192.0.2.1 192.0.2.3");
 	old_batch = batch(2);
 	fleet_now++;
-	OK(baleen_fleet_own_renew(&here, PUBLISHER, fleet_now, &error));
+	OK(baleen_fleet_own_renew(&here, PUBLISHER, NULL, fleet_now, &error));
 	receives(head(), BALEEN_FLEET_GAP);
 	in_force("192.0.2.1 192.0.2.2");
 	receives(snapshot(), BALEEN_FLEET_APPLIED);
@@ -322,7 +347,7 @@ static void test_cloned_machine(void **state)
 	assert_false(publisher_of(&there).is_cloned);
 	swap_here();
 	fleet_now++;
-	OK(baleen_fleet_own_renew(&here, PUBLISHER, fleet_now, &error));
+	OK(baleen_fleet_own_renew(&here, PUBLISHER, NULL, fleet_now, &error));
 	receives(snapshot(), BALEEN_FLEET_APPLIED);
 	in_force("192.0.2.1 198.51.100.9");
 	of_clone = head();
@@ -341,7 +366,7 @@ static void test_standing(void **state)
 	publish("192.0.2.1 192.0.2.2");
 	assert_int_equal(standing_of(old), BALEEN_FLEET_BEHIND);
 	fleet_now++;
-	OK(baleen_fleet_own_renew(&here, PUBLISHER, fleet_now, &error));
+	OK(baleen_fleet_own_renew(&here, PUBLISHER, NULL, fleet_now, &error));
 	assert_int_equal(standing_of(older), BALEEN_FLEET_BEHIND);
 	assert_int_equal(standing_of(head()), BALEEN_FLEET_SAME);
 }
@@ -389,8 +414,8 @@ static void test_refused(void **state)
 	assert_int_equal(baleen_fleet_store_find(&there, PUBLISHER,
 						 &(struct baleen_fleet_publisher){ 0 }, &error),
 			 0);
-	assert_int_equal(n_refused(PUBLISHER, BALEEN_FLEET_CAUSE_SIGNATURE), 2);
-	assert_int_equal(n_refused(PUBLISHER, BALEEN_FLEET_CAUSE_FLEET), 1);
+	assert_int_equal(n_refused("web3/*", BALEEN_FLEET_CAUSE_SIGNATURE), 2);
+	assert_int_equal(n_refused("web3/*", BALEEN_FLEET_CAUSE_FLEET), 1);
 	/* A name that nobody has a key for is not kept. */
 	assert_int_equal(n_refused("", BALEEN_FLEET_CAUSE_PUBLISHER), 1);
 	assert_int_equal(n_refused("", BALEEN_FLEET_CAUSE_FORM), 1);
@@ -425,6 +450,7 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fleets_start, fleets_stop)
 	const struct CMUnitTest tests[] = {
+		TEST(test_invented_names),
 		TEST(test_refused),
 		TEST(test_sync_differences),
 		TEST(test_sync_offset),

@@ -164,6 +164,22 @@ static void test_damaged(void **state)
 	assert_string_equal(error.text, "etc/pub: no public key of minisign");
 }
 
+/* Who withholds a newer one is found out by a day; a host that joins takes none of long ago. */
+static void test_old(void **state)
+{
+	assert_int_equal(take("key", SERIAL("3") "expires 2020-01-01\n"), -ESTALE);
+	assert_string_equal(error.text, "policy 3 has expired: a newer one is needed");
+	conf.least_serial = 5;
+	assert_int_equal(take("key", SERIAL("4")), -EINVAL);
+	assert_string_equal(error.text,
+			    "policy: its serial is 4, and fleet.conf asks for 5 or more");
+	assert_int_equal(take("key", SERIAL("5")), 1);
+	assert_int_equal(serial(), 5);
+	conf.least_serial = 0;
+	/* One that is in force is replaced by a newer one, whatever its day. */
+	assert_int_equal(take("key", SERIAL("6") "expires 2020-01-01\n"), 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -171,6 +187,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_larger, enter, leave),
 		cmocka_unit_test_setup_teardown(test_half, enter, leave),
 		cmocka_unit_test_setup_teardown(test_damaged, enter, leave),
+		cmocka_unit_test_setup_teardown(test_old, enter, leave),
 	};
 
 	return cmocka_run_group_tests_name("fleet_site", tests, NULL, NULL);

@@ -118,10 +118,38 @@ static int keep_offset(struct fleet *fleet, s64 offset, struct baleen_error *err
 	return baleen_fleet_store_set(&fleet->store, BALEEN_FLEET_TEXT_OFFSET, text, error);
 }
 
+/* A program that has just begun has no clock to compare with but what was signed: the broker's time
+ * is before that, so it was set back.
+ */
+static s64 find_set_back(const struct fleet *fleet, u64 broker, u64 local_ms)
+{
+	s64 known = baleen_fleet_store_offset(&fleet->store);
+	u64 latest_ms = 0;
+
+	if (!clock_is_known(fleet) || baleen_fleet_store_latest(&fleet->store, &latest_ms, NULL) ||
+	    broker + BALEEN_FLEET_CLOCK_JUMP_MS >= latest_ms)
+		return 0;
+	return (s64)(broker - local_ms) - known;
+}
+
+/* Logs of this host go along with the broker's clock. */
+static int move_logs(struct fleet *fleet, s64 moved_ms, s64 offset, struct baleen_error *error)
+{
+	int err = baleen_fleet_own_move(&fleet->store, moved_ms, baleen_now_ms() + offset, error);
+
+	say(fleet, LOG_ALERT,
+	    "the broker's clock was set by %lld s: bans and pardons of this host move along, and "
+	    "are published anew",
+	    (long long)moved_ms / 1000);
+	return err ? err : keep_offset(fleet, offset, error);
+}
+
 /* The offset that is known goes on where the broker's time is not believed. */
 int clock_measure(struct fleet *fleet, struct redis *redis, struct baleen_error *error)
 {
 	static struct baleen_fleet_clock clock;
+	bool is_first = !clock.broker_ms;
+	s64 moved_ms;
 	u64 asked_ms = baleen_now_ms(), local_ms, broker = 0;
 	redisReply *reply = NULL;
 	int err = redis_call(redis, &reply, error, "TIME");
@@ -148,8 +176,13 @@ int clock_measure(struct fleet *fleet, struct redis *redis, struct baleen_error 
 		    "minutes",
 		    redis->server.host, redis->server.port);
 		return 0;
-	default: return keep_offset(fleet, broker - local_ms, error);
+	default: break;
 	}
+	moved_ms = is_first ? find_set_back(fleet, broker, local_ms) : clock.moved_ms;
+	if (!moved_ms)
+		return keep_offset(fleet, broker - local_ms, error);
+	err = move_logs(fleet, moved_ms, broker - local_ms, error);
+	return err ? err : 1;
 }
 
 /* --- changes of states ---------------------------------------------------------------- */

@@ -90,8 +90,8 @@ u64 broker_ms(const struct fleet *fleet);
 /* Has anybody measured how far the broker's clock is ahead? */
 bool clock_is_known(const struct fleet *fleet);
 
-/* Measures how far the broker's clock is ahead, and keeps it, if it can be right. 0 or a negative
- * errno.
+/* Measures how far the broker's clock is ahead, and keeps it, if it can be right. 1 when it was
+ * set, so that logs of this host are of a later incarnation; 0 or a negative errno.
  */
 int clock_measure(struct fleet *fleet, struct redis *redis, struct baleen_error *error);
 
@@ -119,6 +119,12 @@ void pause_none(struct pause *pause);
 /* Publishes what has changed into the store. 0; a negative errno, then nothing was. */
 int local_sync(struct fleet *fleet, struct baleen_error *error);
 
+/* Bans again what a message of this host itself has, its snapshot: @n gets how many. What this host
+ * has is as it is. 0 or a negative errno.
+ */
+int local_inherit(struct fleet *fleet, const struct baleen_fleet_publisher *own, const void *bytes,
+		  size_t n_bytes, u64 *n, struct baleen_error *error);
+
 /* Takes what pardons are about out of what this host has banned itself, also inside prefixes. 0 or
  * a negative errno.
  */
@@ -134,6 +140,18 @@ int mirror_all(struct fleet *fleet);
 bool mirror_is_new(void);
 
 /**
+ * struct sweep - a hash at Redis that is read a part each time
+ * @cursor: of HSCAN; empty: from the beginning, and all of it at once
+ * @begun_ms: CLOCK_MONOTONIC
+ * @n_gaps: messages that do not follow what is here, so far
+ */
+struct sweep {
+	char cursor[CURSOR_BYTES];
+	u64 begun_ms;
+	u64 n_gaps;
+};
+
+/**
  * struct reader - the one that reads
  * @fleet: what it knows
  * @redis: its connection
@@ -144,6 +162,7 @@ bool mirror_is_new(void);
  * @n_wants: how many
  * @is_dirty: rules may differ from the store
  * @looks_at_ms: time of the next reconciliation, CLOCK_MONOTONIC
+ * @heads: the sweep over all heads; @signals: over all signals
  * @mirrored_ms: time of the last mirror_all()
  * @lag_ms: the longest of the batches since @lag_noted_ms
  * @lag_noted_ms: when it was noted last, CLOCK_MONOTONIC
@@ -159,6 +178,7 @@ struct reader {
 	size_t n_wants;
 	bool is_dirty;
 	u64 looks_at_ms;
+	struct sweep heads, signals;
 	u64 mirrored_ms;
 	u64 lag_ms;
 	u64 lag_noted_ms;

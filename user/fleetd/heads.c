@@ -16,8 +16,9 @@
 /* ... when it is so old, or when somebody needs it. */
 #define SNAPSHOT_MS 600000
 
+/* A later incarnation than that of a head at Redis. */
 static int renew(struct publisher *publisher, const struct baleen_fleet_publisher *own,
-		 struct baleen_error *error)
+		 const struct baleen_fleet_message *head, struct baleen_error *error)
 {
 	struct fleet *fleet = publisher->fleet;
 	struct baleen_fleet_publisher renewed;
@@ -27,7 +28,8 @@ static int renew(struct publisher *publisher, const struct baleen_fleet_publishe
 	    "%s: somebody has published other bans under this name: this host is a copy of another "
 	    "one, was installed anew, or went back in time; it takes a new incarnation",
 	    own->name);
-	err = baleen_fleet_own_renew(&fleet->store, own->name, broker_ms(fleet), error);
+	err = baleen_fleet_own_renew(&fleet->store, own->name, head->incarnation, broker_ms(fleet),
+				     error);
 	if (!err)
 		err = baleen_fleet_store_find(&fleet->store, own->name, &renewed, error);
 	return err > 0 ? publish_anew(publisher, &renewed, error) : err;
@@ -60,7 +62,8 @@ static bool is_at_rest(struct publisher *publisher, const struct baleen_fleet_pu
 	if (!sent->other_since_ms || sent->other_made_ms != head->made_ms)
 		sent->other_since_ms = now_ms;
 	sent->other_made_ms = head->made_ms;
-	return now_ms > sent->other_since_ms + OTHER_MS;
+	return now_ms > sent->other_since_ms + OTHER_MS ||
+	       broker_ms(publisher->fleet) > head->made_ms + OTHER_MS;
 }
 
 /* One of the future is of before the broker's clock was set. */
@@ -69,6 +72,56 @@ static bool is_old(const struct fleet *fleet, const struct baleen_fleet_message 
 	u64 now_ms = broker_ms(fleet);
 
 	return now_ms < head->made_ms || now_ms - head->made_ms >= BALEEN_FLEET_HEAD_MS;
+}
+
+/* A log under this name, signed by this key, is of this host before it lost its
+ * disk: it goes on from there. Its bans are banned here again, so that they stay on other hosts.
+ */
+static int inherit(struct publisher *publisher, const struct baleen_fleet_publisher *own,
+		   const struct baleen_fleet_message *head, struct baleen_error *error)
+{
+	struct fleet *fleet = publisher->fleet;
+	redisReply *reply = NULL;
+	u64 n = 0;
+	int err = redis_call(&publisher->redis, &reply, error, "GET {%s}:snap:%s",
+			     fleet->conf.fleet, own->name);
+
+	if (err)
+		return err;
+	if (reply->type == REDIS_REPLY_STRING)
+		err = local_inherit(fleet, own, reply->str, reply->len, &n, error);
+	freeReplyObject(reply);
+	if (!err)
+		say(fleet, LOG_ALERT,
+		    "%s: this host was installed anew, or has lost its disk: it goes on with %llu "
+		    "entries that it had published before",
+		    own->name, (unsigned long long)n);
+	if (!err)
+		err = local_sync(fleet, error);
+	if (!err)
+		err = baleen_fleet_own_known(&fleet->store, own->name, broker_ms(fleet), error);
+	return err ? err : renew(publisher, own, head, error);
+}
+
+/* Nothing of it was sent yet: is it this host, or another one with its key? */
+static int compare_fresh(struct publisher *publisher, const struct baleen_fleet_publisher *own,
+			 const redisReply *reply, struct baleen_error *error)
+{
+	struct fleet *fleet = publisher->fleet;
+	struct sent *sent = find_sent(publisher, own->name);
+	struct baleen_fleet_message head;
+
+	if (!sent)
+		return baleen_no_memory(error);
+	if (!read_head(fleet, reply, own, &head) ||
+	    !memcmp(head.incarnation, own->incarnation, sizeof(own->incarnation)))
+		return baleen_fleet_own_known(&fleet->store, own->name, broker_ms(fleet), error);
+	sent->waits = !is_at_rest(publisher, own, &head);
+	if (!sent->waits)
+		return inherit(publisher, own, &head, error);
+	say(fleet, LOG_ALERT,
+	    "%s: another host publishes under this name: this one waits until it stops", own->name);
+	return 0;
 }
 
 static int compare_head(struct publisher *publisher, const struct baleen_fleet_publisher *own,
@@ -94,9 +147,9 @@ static int compare_head(struct publisher *publisher, const struct baleen_fleet_p
 	if (err)
 		return err;
 	if (standing == BALEEN_FLEET_CLONE)
-		return renew(publisher, own, error);
+		return renew(publisher, own, &head, error);
 	if (standing == BALEEN_FLEET_OTHER && is_at_rest(publisher, own, &head))
-		return renew(publisher, own, error);
+		return renew(publisher, own, &head, error);
 	sent->waits = standing == BALEEN_FLEET_OTHER;
 	if (sent->waits)
 		say(fleet, LOG_ALERT,
@@ -118,7 +171,8 @@ static int fetch_and_compare(struct publisher *publisher, const struct baleen_fl
 
 	if (err)
 		return err;
-	err = compare_head(publisher, own, reply, error);
+	err = own->head_ms ? compare_head(publisher, own, reply, error) :
+			     compare_fresh(publisher, own, reply, error);
 	freeReplyObject(reply);
 	return err;
 }

@@ -13,7 +13,9 @@
 #include "deploy/bans.h"
 #include "fleet/fleet_rule.h"
 #include "fleetd/fleetd.h"
+#include "state/book.h"
 #include "state/entries.h"
+#include "state/parked.h"
 #include "state/scope.h"
 #include "state/rule_store_each.h"
 #include "util/array.h"
@@ -80,9 +82,85 @@ static int read_state(struct baleen_rule_store_found *found, void *data)
 	return err;
 }
 
+/* --- bans that no rule has now -------------------------------------------------------- */
+
+/**
+ * struct book_search - bans of an origin, wherever the book has them
+ * @origin: the origin
+ * @key: their keys, sorted
+ * @n: how many
+ * @is_read: they are known
+ * @error: the caller's
+ */
+struct book_search {
+	const char *origin;
+	struct baleen_fleet_key *key;
+	size_t n;
+	bool is_read;
+	struct baleen_error *error;
+};
+
+static int keep_key(const struct baleen_rule_entry *entry, void *data)
+{
+	struct book_search *found = data;
+	struct baleen_fleet_key key;
+
+	if (entry->is_exception || (entry->expires_ms && entry->expires_ms <= baleen_now_ms()) ||
+	    baleen_fleet_key_parse(baleen_entry_key_text(&entry->key).text, &key))
+		return 0;
+	if (baleen_array_add(&found->key, found->n))
+		return baleen_no_memory(found->error);
+	found->key[found->n++] = key;
+	return 0;
+}
+
+static int compare_keys(const void *a, const void *b)
+{
+	return memcmp(a, b, sizeof(struct baleen_fleet_key));
+}
+
+static int read_book(struct book_search *found)
+{
+	struct baleen_scopes scopes = { 0 };
+	struct baleen_rule_store book;
+	int err = baleen_book_open(&book, found->error);
+
+	if (err)
+		return err;
+	err = baleen_scopes_with_entries(&book, &scopes, found->error);
+	for (size_t i = 0; i < scopes.n && !err; i++) {
+		if (baleen_scope_is_of_fleet(scopes.scope[i].name))
+			continue;
+		book.shared = scopes.scope[i].name;
+		err = baleen_rule_entries_each(&book, NULL, found->origin, keep_key, found,
+					       found->error);
+	}
+	baleen_scopes_free(&scopes);
+	baleen_book_close(&book);
+	if (found->n)
+		qsort(found->key, found->n, sizeof(*found->key), compare_keys);
+	found->is_read = !err;
+	return err;
+}
+
+/* A rule that gets another name, or a device that is forgotten, takes nothing back: a ban that was
+ * published goes when the book no longer has it.
+ */
+static int is_in_book(const struct baleen_fleet_entry *entry, void *data)
+{
+	struct book_search *found = data;
+	int err = found->is_read ? 0 : read_book(found);
+
+	if (err)
+		return err;
+	return found->n &&
+	       bsearch(&entry->key, found->key, found->n, sizeof(*found->key), compare_keys);
+}
+
 static int sync_origin(struct fleet *fleet, const char *origin, struct baleen_error *error)
 {
 	struct search search = { .fleet = fleet, .origin = origin, .error = error };
+	struct book_search book = { .origin = origin, .error = error };
 	char publisher[BALEEN_FLEET_PUBLISHER_BYTES];
 	struct baleen_fleet_publisher known;
 	struct baleen_fleet_sync sync = { 0 };
@@ -92,8 +170,9 @@ static int sync_origin(struct fleet *fleet, const char *origin, struct baleen_er
 	if (!err)
 		err = baleen_fleet_store_find(&fleet->store, publisher, &known, error);
 	if (err > 0 || (!err && search.n))
-		err = baleen_fleet_own_sync(&fleet->store, publisher, search.local, search.n,
-					    baleen_now_ms(), &sync, error);
+		err = baleen_fleet_own_sync_but(&fleet->store, publisher, search.local, search.n,
+						baleen_now_ms(), is_in_book, &book, &sync, error);
+	free(book.key);
 	free(search.local);
 	return err;
 }
@@ -216,5 +295,115 @@ int local_pardon(struct fleet *fleet, struct baleen_error *error)
 	if (!err && going.n)
 		err = let_go_of_bans(&going);
 	free(going.found);
+	return err;
+}
+
+/* --- bans of before ------------------------------------------------------------------ */
+
+/**
+ * struct inheriting - bans that this host has published before it lost its disk
+ * @message: its snapshot
+ * @origin: of them
+ * @offset_ms: how far the broker's time is ahead
+ * @error: the caller's
+ */
+struct inheriting {
+	const struct baleen_fleet_message *message;
+	const char *origin;
+	s64 offset_ms;
+	bool is_done;
+	struct baleen_error *error;
+};
+
+static int make_bans(const struct inheriting *inheriting, const char *set,
+		     struct baleen_batch *batch, struct baleen_rule_entry_change *change)
+{
+	struct baleen_fleet_change found;
+	size_t at = 0;
+
+	while (baleen_fleet_next(inheriting->message, &at, &found)) {
+		struct baleen_rule_entry *entry = &change[batch->n].entry;
+
+		if (strcmp(found.entry.set, set) || baleen_fleet_is_word(&found.entry) ||
+		    found.entry.end_ms - inheriting->offset_ms <= baleen_now_ms())
+			continue;
+		change[batch->n++].op = BALEEN_RULE_ENTRY_PUT;
+		entry->key = baleen_fleet_key_entry(&found.entry.key);
+		entry->added_ms = found.entry.made_ms - inheriting->offset_ms;
+		entry->expires_ms = found.entry.end_ms - inheriting->offset_ms;
+		strcpy(entry->origin, inheriting->origin);
+		strcpy(entry->reason, found.entry.reason);
+	}
+	return batch->n > 0;
+}
+
+static int ban_in_rule(struct baleen_deploy *deploy, const struct baleen_stored_rule *rule,
+		       struct inheriting *inheriting)
+{
+	struct baleen_rule_entry_change *change =
+		calloc(inheriting->message->n_entries + 1, sizeof(*change));
+	struct baleen_batch batch = {
+		.rule = rule->name, .change = change, .only_bans = true, .asker = BALEEN_ASKER_FLEET
+	};
+	int err = 0;
+
+	if (!change)
+		return baleen_no_memory(inheriting->error);
+	if (make_bans(inheriting, rule->fleet.set, &batch, change))
+		err = baleen_deploy_batch(deploy, &batch, inheriting->error);
+	inheriting->is_done = !err;
+	free(change);
+	return err;
+}
+
+/* The first rule that takes the set has them. */
+static int look_for_rule(struct baleen_rule_store_found *found, void *data)
+{
+	struct inheriting *inheriting = data;
+	struct baleen_stored_rules rules;
+	struct baleen_deploy deploy;
+	int err = found->err;
+
+	if (err || inheriting->is_done)
+		return 0;
+	found->is_taken = true;
+	err = baleen_deploy_open_read(&deploy, &found->state, NULL, WAIT_MS, inheriting->error);
+	if (err)
+		return err == -ENOENT ? 0 : err;
+	err = baleen_rule_store_get_rules(&deploy.state, &rules, inheriting->error);
+	for (u32 i = 0; i < rules.n_rules && !err && !inheriting->is_done; i++)
+		if (baleen_fleet_rule_is_published(&rules.rule[i]) && *rules.rule[i].fleet.set)
+			err = ban_in_rule(&deploy, &rules.rule[i], inheriting);
+	baleen_deploy_close(&deploy);
+	return err;
+}
+
+int local_inherit(struct fleet *fleet, const struct baleen_fleet_publisher *own, const void *bytes,
+		  size_t n_bytes, u64 *n, struct baleen_error *error)
+{
+	struct baleen_fleet_message message;
+	struct inheriting inheriting = { .message = &message,
+					 .origin = strchr(own->name, '/') + 1,
+					 .offset_ms = baleen_fleet_store_offset(&fleet->store),
+					 .error = error };
+	const char *why;
+	int err;
+
+	if (baleen_fleet_decode(bytes, n_bytes, &message, &why) ||
+	    message.type != BALEEN_FLEET_SNAPSHOT || strcmp(message.publisher, own->name) ||
+	    strcmp(message.fleet, fleet->conf.fleet) ||
+	    !baleen_fleet_verify(bytes, n_bytes, fleet->keys.public_key))
+		return 0;
+	if (own->is_control)
+		return baleen_fleet_own_inherit(&fleet->store, &message, broker_ms(fleet), n,
+						error);
+	*n = message.n_entries;
+	err = baleen_rule_store_each(look_for_rule, &inheriting, error);
+	if (!err && message.n_entries && !inheriting.is_done)
+		return baleen_fail(
+			error, ENOENT,
+			"%s: no rule here takes bans of the fleet: what it had published "
+			"waits",
+			own->name);
 	return err;
 }

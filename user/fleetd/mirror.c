@@ -2,7 +2,8 @@
 /* Bans of the fleet as entries of the shared scopes that rules take: origin fleet:HOST/ORIGIN.
  *
  * They are rows of the book, once a network namespace, and devices follow them as they follow bans
- * of this host (deploy/bans.h). The store is the truth: what the book did not get it gets by
+ * of this host (deploy/bans.h). Above 500 lines: it is one comparison, from what rules take to what
+ * the book is to have. The store is the truth: what the book did not get it gets by
  * mirror_all().
  */
 #include <errno.h>
@@ -31,6 +32,8 @@
 
 /* The origin of what a pardon takes out of wider bans. */
 #define PARDON_ORIGIN BALEEN_ORIGIN_FLEET "pardon"
+/* Likewise of what the policy never bans. */
+#define NEVER_ORIGIN BALEEN_ORIGIN_FLEET "never"
 
 /* --- which scopes ------------------------------------------------------------------ */
 
@@ -275,6 +278,30 @@ static int want_exception(const struct baleen_fleet_entry *pardon, void *data)
 	return add_exception(data, pardon);
 }
 
+/* A wider ban leaves out who is never banned. */
+static int want_never(struct changes *wanted, struct baleen_error *error)
+{
+	const struct baleen_fleet_policy *policy = &wanted->fleet->policy;
+	struct baleen_rule_entry entry = { .is_exception = true,
+					   .origin = NEVER_ORIGIN,
+					   .reason = "never, by the policy" };
+	struct baleen_fleet_entry never;
+	int ret = 0;
+
+	strcpy(never.set, wanted->taken->set);
+	for (size_t i = 0; i < policy->n_never && ret >= 0; i++) {
+		never.key = policy->never[i];
+		ret = baleen_fleet_exception_is(&wanted->fleet->store, &never,
+						BALEEN_FLEET_NEVER_MS, broker_ms(wanted->fleet),
+						error);
+		if (ret <= 0)
+			continue;
+		entry.key = baleen_fleet_key_entry(&never.key);
+		ret = add_change(wanted, BALEEN_RULE_ENTRY_PUT, &entry);
+	}
+	return ret < 0 ? ret : 0;
+}
+
 static int keep_row(const struct baleen_rule_entry *entry, void *data)
 {
 	return add_change(data, BALEEN_RULE_ENTRY_REMOVE, entry);
@@ -316,6 +343,8 @@ static int find_wanted(struct changes *wanted, struct baleen_error *error)
 	int err = baleen_fleet_view_each(&fleet->store, NULL, broker_ms(fleet), want_effect, wanted,
 					 error);
 
+	if (!err)
+		err = want_never(wanted, error);
 	return err ? err :
 		     baleen_fleet_exceptions_each(&fleet->store, broker_ms(fleet), want_exception,
 						  wanted, error);

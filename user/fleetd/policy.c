@@ -6,21 +6,30 @@
 
 #include "fleetd/fleetd.h"
 
+/* The serial alone: a policy of many hosts is long. Nobody vouches for it. */
+static int find_serial(struct fleet *fleet, struct redis *redis, u64 *serial,
+		       struct baleen_error *error)
+{
+	redisReply *reply = NULL;
+	int err = redis_call(redis, &reply, error, "HGET {%s}:policy serial", fleet->conf.fleet);
+
+	if (err)
+		return err;
+	*serial = reply->type == REDIS_REPLY_STRING ? strtoull(reply->str, NULL, 10) : 0;
+	freeReplyObject(reply);
+	return 0;
+}
+
 int policy_offer(struct fleet *fleet, struct redis *redis, struct baleen_error *error)
 {
 	struct baleen_fleet_signed texts = { 0 };
 	struct baleen_fleet_policy policy = { 0 };
 	redisReply *reply = NULL;
-	int err = redis_call(redis, &reply, error, "HGET {%s}:policy serial", fleet->conf.fleet);
-	bool is_known;
+	u64 serial = 0;
+	int err = find_serial(fleet, redis, &serial, error);
 
-	if (err)
+	if (err || serial >= fleet->policy.serial)
 		return err;
-	is_known = reply->type == REDIS_REPLY_STRING &&
-		   strtoull(reply->str, NULL, 10) >= fleet->policy.serial;
-	freeReplyObject(reply);
-	if (is_known)
-		return 0;
 	err = baleen_fleet_site_policy(&fleet->conf, &policy, &texts, error);
 	if (!err)
 		err = redis_call(redis, &reply, error,
@@ -47,7 +56,12 @@ int policy_fetch(struct fleet *fleet, struct redis *redis, struct baleen_error *
 	struct baleen_fleet_signed texts;
 	redisReply *reply = NULL;
 	struct baleen_error why;
-	int ret = redis_call(redis, &reply, error, "HMGET {%s}:policy text signature",
+	u64 serial = 0;
+	int ret = find_serial(fleet, redis, &serial, error);
+
+	if (ret || serial <= fleet->policy.serial)
+		return ret;
+	ret = redis_call(redis, &reply, error, "HMGET {%s}:policy text signature",
 			     fleet->conf.fleet);
 
 	if (ret)

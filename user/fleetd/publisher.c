@@ -68,6 +68,18 @@ static int compare_all(struct publisher *publisher, struct baleen_error *error)
 	return err;
 }
 
+/* Whatever Redis has of this host is of a clock of before. */
+static int publish_all_anew(struct publisher *publisher, struct baleen_error *error)
+{
+	struct own own;
+	int err = find_own(publisher, &own, error);
+
+	for (size_t i = 0; i < own.n && !err; i++)
+		err = publish_anew(publisher, &own.publisher[i], error);
+	free(own.publisher);
+	return err;
+}
+
 static int look(struct publisher *publisher, struct baleen_error *error)
 {
 	int err;
@@ -82,6 +94,8 @@ static int look(struct publisher *publisher, struct baleen_error *error)
 				   publisher->redis.server.host, publisher->redis.server.port);
 	}
 	err = clock_measure(publisher->fleet, &publisher->redis, error);
+	if (err > 0)
+		err = publish_all_anew(publisher, error);
 	if (!err)
 		err = life_show(publisher->fleet, &publisher->redis, error);
 	if (!err)
@@ -107,10 +121,15 @@ static int send_all(struct publisher *publisher, struct baleen_error *error)
 	struct own own;
 	int err = find_own(publisher, &own, error);
 
-	for (size_t i = 0; i < own.n && !err; i++)
-		if (own.publisher[i].acknowledged < own.publisher[i].sequence &&
-		    !waits(publisher, own.publisher[i].name))
-			err = send_batches(publisher, &own.publisher[i], error);
+	for (size_t i = 0; i < own.n && !err; i++) {
+		struct baleen_fleet_publisher *one = &own.publisher[i];
+
+		if (one->acknowledged == one->sequence || waits(publisher, one->name))
+			continue;
+		/* Redis may have what a host of this name and key has published before. */
+		err = one->head_ms ? send_batches(publisher, one, error) :
+				     compare_with_redis(publisher, one, error);
+	}
 	free(own.publisher);
 	return err;
 }

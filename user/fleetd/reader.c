@@ -48,12 +48,51 @@ static int want(struct reader *reader, const char *publisher)
 	return 0;
 }
 
+/* Refusals of a host that are told in LINES_MS, the one that says that there are more among them.
+ */
+#define MOST_LINES 10
+#define LINES_MS 600000
+/* Hosts that are told apart; the others share one. */
+#define MOST_SIGNERS 64
+
+/* May a refusal be told? Whoever makes up names, or signs what is refused, fills no journal. */
+static bool may_tell(struct reader *reader, const struct baleen_fleet_result *result)
+{
+	static struct signer {
+		char host[BALEEN_FLEET_PUBLISHER_BYTES];
+		u64 since_ms;
+		u32 n;
+	} signer[MOST_SIGNERS];
+	const char *publisher = result->message.publisher;
+	u64 now_ms = baleen_monotonic_ms();
+	char host[BALEEN_FLEET_PUBLISHER_BYTES] = "";
+	struct signer *one = signer;
+
+	/* The first is of all whom the policy does not know. */
+	if (baleen_fleet_policy_key(&reader->fleet->policy, publisher))
+		snprintf(host, sizeof(host), "%.*s", (int)strcspn(publisher, "/"), publisher);
+	while (*host && one < signer + MOST_SIGNERS - 1 && strcmp(one->host, host) &&
+	       (one == signer || *one->host))
+		one++;
+	snprintf(one->host, sizeof(one->host), "%s", host);
+	if (!one->since_ms || now_ms >= one->since_ms + LINES_MS) {
+		one->since_ms = now_ms;
+		one->n = 0;
+	}
+	if (++one->n == MOST_LINES)
+		say(reader->fleet, LOG_WARNING,
+		    "more of %s is refused: 'baleen fleet status' counts it",
+		    *host ? host : "unknown publishers");
+	return one->n < MOST_LINES;
+}
+
 static void tell(struct reader *reader, const struct baleen_fleet_result *result)
 {
 	const char *publisher =
 		*result->message.publisher ? result->message.publisher : "an unknown publisher";
 
-	if (result->verdict == BALEEN_FLEET_REFUSED)
+	if (result->verdict == BALEEN_FLEET_REFUSED &&
+	    (result->cause == BALEEN_FLEET_CAUSE_CLONE || may_tell(reader, result)))
 		say(reader->fleet,
 		    result->cause == BALEEN_FLEET_CAUSE_CLONE ? LOG_ALERT : LOG_WARNING,
 		    "a message of %s is refused (%s): %s", publisher,
@@ -393,6 +432,7 @@ static int work(struct reader *reader, struct baleen_error *error)
 	if (reader->redis.fd < 0) {
 		err = redis_find(&reader->redis, &reader->fleet->conf, REDIS_REPLICA, error);
 		reader->looks_at_ms = 0;
+		reader->heads = reader->signals = (struct sweep){ .n_gaps = 0 };
 	}
 	if (!err && baleen_monotonic_ms() >= reader->looks_at_ms) {
 		changes_mend(reader->fleet, &reader->changes);

@@ -23,6 +23,10 @@
 
 /* Fields of a hash that are asked for at once, about. */
 #define AT_ONCE "64"
+/* Fields that are looked at each time, about: what a look costs does not grow with the fleet, but
+ * the time that it takes to look at all. The first look, and one at another stream, is at all.
+ */
+#define A_LOOK 128
 /* A head is shorter. */
 #define HEAD_MAX 512
 
@@ -138,6 +142,7 @@ static int check_cursor(struct reader *reader, struct baleen_error *error)
 	say(reader->fleet, LOG_NOTICE,
 	    "the stream is another one than before: it is read from its beginning");
 	strcpy(reader->cursor, "0-0");
+	reader->heads = reader->signals = (struct sweep){ .n_gaps = 0 };
 	return baleen_fleet_store_set(&reader->fleet->store, BALEEN_FLEET_TEXT_CURSOR,
 				      reader->cursor, error);
 }
@@ -155,7 +160,7 @@ static bool is_head(const struct fleet *fleet, const redisReply *field, const re
 static bool is_signal(const struct fleet *fleet, const redisReply *field, const redisReply *value)
 {
 	return value->len <= BALEEN_FLEET_CONTROL_MAX &&
-	       baleen_fleet_kept_counts(&fleet->policy, field->str, value->str, value->len);
+	       baleen_fleet_kept_is_news(&fleet->store, field->str, value->str, value->len);
 }
 
 /**
@@ -169,7 +174,7 @@ struct hash {
 			 const redisReply *value);
 };
 
-static const struct hash heads = { "heads", is_head }, controls = { "control", is_signal };
+static const struct hash heads = { "heads", is_head }, signals = { "control", is_signal };
 
 /* Fields and values of an answer. */
 static int take_fields(struct reader *reader, const struct hash *hash, const redisReply *fields,
@@ -202,30 +207,37 @@ bool hash_part_is(const redisReply *reply)
 	       reply->element[1]->type == REDIS_REPLY_ARRAY;
 }
 
-/* A part at a time: Redis may have any number of fields, which are not to be in memory at once. */
-static int take_hash(struct reader *reader, const struct hash *hash, u64 *n_gaps,
+/* A part at a time: Redis may have any number of fields, which are not to be in memory at once.
+ *
+ * Return: 1 when all was looked at; 0; a negative errno.
+ */
+static int take_hash(struct reader *reader, const struct hash *hash, struct sweep *sweep,
 		     struct baleen_error *error)
 {
-	char cursor[CURSOR_BYTES] = "0";
+	bool is_all = !*sweep->cursor;
+	size_t n = 0;
 	int err;
 
+	if (is_all || !strcmp(sweep->cursor, "0"))
+		*sweep = (struct sweep){ .cursor = "0", .begun_ms = baleen_monotonic_ms() };
 	do {
 		redisReply *reply = NULL;
 
 		err = redis_call(&reader->redis, &reply, error, "HSCAN {%s}:%s %s COUNT " AT_ONCE,
-				 reader->fleet->conf.fleet, hash->name, cursor);
+				 reader->fleet->conf.fleet, hash->name, sweep->cursor);
 		if (err)
 			return err;
 		if (hash_part_is(reply)) {
-			strcpy(cursor, reply->element[0]->str);
-			err = take_fields(reader, hash, reply->element[1], n_gaps, error);
+			strcpy(sweep->cursor, reply->element[0]->str);
+			n += reply->element[1]->elements / 2;
+			err = take_fields(reader, hash, reply->element[1], &sweep->n_gaps, error);
 		} else {
 			err = baleen_fail(error, EPROTO, "%s:%s: no answer to HSCAN",
 					  reader->redis.server.host, reader->redis.server.port);
 		}
 		freeReplyObject(reply);
-	} while (!err && strcmp(cursor, "0"));
-	return err;
+	} while (!err && strcmp(sweep->cursor, "0") && (is_all || n < A_LOOK));
+	return err ? err : !strcmp(sweep->cursor, "0");
 }
 
 static int fetch_snapshot(struct reader *reader, const char *publisher, bool *is_there,
@@ -415,24 +427,41 @@ static int count_hosts(struct reader *reader, struct baleen_error *error)
 	return 0;
 }
 
+/* A broker that withholds a newer one cannot do so for longer than this one says. */
+static void tell_policy(struct fleet *fleet)
+{
+	u64 expires_ms = fleet->policy.expires_ms;
+
+	note(fleet, BALEEN_FLEET_TEXT_EXPIRES, "%llu", (unsigned long long)expires_ms);
+	if (expires_ms && expires_ms <= baleen_now_ms())
+		say(fleet, LOG_ALERT,
+		    "policy %llu has expired: it was not signed again, or Redis withholds a newer "
+		    "one; it goes on until there is one",
+		    (unsigned long long)fleet->policy.serial);
+}
+
 int reconcile(struct reader *reader, struct baleen_error *error)
 {
-	u64 n_behind = 0, ignored = 0;
+	bool is_whole = false;
 	/* The publisher asks the master; a replica may have another time. */
 	int err = clock_is_known(reader->fleet) ?
 			  0 :
 			  clock_measure(reader->fleet, &reader->redis, error);
 
 	reader->looks_at_ms = baleen_monotonic_ms() + RECONCILE_MS;
+	if (err > 0)
+		err = 0;
 	if (!err)
 		err = check_cursor(reader, error);
 	if (!err)
-		err = take_hash(reader, &controls, &ignored, error);
-	if (!err)
+		err = take_hash(reader, &signals, &reader->signals, error);
+	if (err >= 0)
 		reader_pardon(reader);
-	if (!err)
-		err = take_hash(reader, &heads, &n_behind, error);
-	if (!err)
+	if (err >= 0)
+		err = take_hash(reader, &heads, &reader->heads, error);
+	if (err > 0)
+		is_whole = true;
+	if (err >= 0)
 		err = rejudge_others(reader, error);
 	if (!err)
 		err = count_hosts(reader, error);
@@ -443,7 +472,11 @@ int reconcile(struct reader *reader, struct baleen_error *error)
 	note(reader->fleet, BALEEN_FLEET_TEXT_LOOKED, "%llu",
 	     (unsigned long long)(broker_ms(reader->fleet) / 1000));
 	source_tell_silence(reader);
-	if (!n_behind)
+	tell_policy(reader->fleet);
+	if (is_whole)
+		note(reader->fleet, BALEEN_FLEET_TEXT_SWEEP, "%llu",
+		     (unsigned long long)(baleen_monotonic_ms() - reader->heads.begun_ms));
+	if (is_whole && !reader->heads.n_gaps)
 		note(reader->fleet, BALEEN_FLEET_TEXT_AGREED, "%llu",
 		     (unsigned long long)(broker_ms(reader->fleet) / 1000));
 	return 0;

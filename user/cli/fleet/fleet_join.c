@@ -65,6 +65,8 @@ static int run(int argc, char **argv)
 static const struct option_spec options[] = {
 	VALUE("trust", 0, "KEY", option_text, fleet_setup, trust,
 	      "the public key that the policy is signed with, as init has said it"),
+	VALUE("serial", 0, "N", option_text, fleet_setup, serial,
+	      "no policy with a smaller serial counts, however well it is signed"),
 	{ .table = fleet_setup_options },
 	FLAG("json", 'j', fleet_setup, json, "report as JSON"),
 	{ 0 },
@@ -72,7 +74,7 @@ static const struct option_spec options[] = {
 
 const struct command fleet_join_command = {
 	.name = "fleet join",
-	.synopsis = "[-j] --trust KEY [OPTION...] FLEET",
+	.synopsis = "[-j] --trust KEY [--serial N] [OPTION...] FLEET",
 	.help = "Makes the key of this host, and fleet.conf. The policy comes over Redis; once it\n"
 		"admits the host, its bans count on the others, and theirs here.\n",
 	.options = options,

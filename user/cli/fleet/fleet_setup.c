@@ -97,6 +97,7 @@ static char *make_text(const struct fleet_setup *setup, size_t *n_bytes)
 	print_file(file, "key", FLEET_HOST_KEY);
 	fprintf(file, "policy %s", fleet_setup_path(FLEET_POLICY, path));
 	fprintf(file, " %s\n", fleet_setup_path(FLEET_PUBLIC, path));
+	print_statement(file, "least-serial", setup->serial);
 	print_statement(file, "publish", setup->publish);
 	if (fclose(file)) {
 		free(text);

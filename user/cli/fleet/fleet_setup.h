@@ -22,6 +22,7 @@
  * @user: NAME:FILE
  * @publish: origins with commas
  * @trust: public key of minisign that the policy is signed with
+ * @serial: the least that a policy must have; NULL for any
  * @json: report as JSON
  */
 struct fleet_setup {
@@ -32,6 +33,7 @@ struct fleet_setup {
 	const char *user;
 	const char *publish;
 	const char *trust;
+	const char *serial;
 	bool json;
 };
 

@@ -52,7 +52,7 @@ static void print_publisher(const struct status *status,
 	if (!publisher->is_own && publisher->lacks > publisher->sequence)
 		say(", %s changes behind",
 		    format_count(publisher->lacks - publisher->sequence, text));
-	if (!publisher->is_own && silence_ms >= BALEEN_FLEET_SILENT_MS)
+	if (!publisher->is_own && silence_ms >= status->health.silent_after_ms)
 		say(", silent for %s", format_span(silence_ms, span));
 	if (publisher->is_suspended)
 		say(", suspended");
@@ -149,6 +149,12 @@ static void print_connection(const struct status *status)
 		say("  heads agreed %s ago, lag %llu ms\n",
 		    format_span(status->now_ms > agreed_ms ? status->now_ms - agreed_ms : 0, span),
 		    (unsigned long long)health->lag_ms);
+	if (health->expires_ms && health->expires_ms <= status->local_ms)
+		say("  the policy has expired: it was not signed again, or Redis withholds a newer "
+		    "one\n");
+	else if (health->expires_ms)
+		say("  the policy expires in %s\n",
+		    format_span(health->expires_ms - status->local_ms, span));
 	if (health->n_silent)
 		say("  %llu of %llu publishers are silent: baleend does not run there, or Redis "
 		    "withholds what they say\n",
@@ -163,15 +169,16 @@ static json_t *connection_json(const struct status *status)
 {
 	const struct baleen_fleet_health *health = &status->health;
 
-	return json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:O, s:O, s:O}",
+	return json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:O, s:O, s:O}",
 			 "fleet", status->place.conf.fleet, "host", status->place.conf.host,
 			 "hosts_alive", (json_int_t)health->n_hosts, "agreed_s",
 			 (json_int_t)health->agreed_s, "lag_ms", (json_int_t)health->lag_ms,
 			 "behind", (json_int_t)health->n_behind, "changes_behind",
 			 (json_int_t)health->n_changes_behind, "silent",
-			 (json_int_t)health->n_silent, "publisher_error", json_text(health->sends),
-			 "reader_error", json_text(health->receives), "publishers",
-			 status->publishers, "refusals", status->refusals, "signals",
+			 (json_int_t)health->n_silent, "policy_expires_ms",
+			 (json_int_t)health->expires_ms, "publisher_error",
+			 json_text(health->sends), "reader_error", json_text(health->receives),
+			 "publishers", status->publishers, "refusals", status->refusals, "signals",
 			 status->signals);
 }
 

@@ -43,12 +43,16 @@ static struct baleen_fleet_row make_row(const struct baleen_fleet_work *work,
 					const struct baleen_fleet_entry *entry,
 					const struct baleen_fleet_row *old)
 {
-	struct baleen_fleet_row row = { .entry = *entry, .base_ms = entry->made_ms };
+	struct baleen_fleet_row row = { .entry = *entry,
+					.base_ms = entry->made_ms,
+					.local_ms = work->receiver->local_ms };
 
 	if (row.base_ms > work->message->made_ms)
 		row.base_ms = work->message->made_ms;
-	if (old && is_same(&old->entry, entry))
+	if (old && is_same(&old->entry, entry)) {
 		row.base_ms = old->base_ms;
+		row.local_ms = old->local_ms;
+	}
 	row.force_ms = baleen_fleet_row_end(work->grant, work->account.publisher.is_control, &row);
 	return row;
 }
@@ -58,6 +62,9 @@ static u32 judge(struct baleen_fleet_work *work, const struct baleen_fleet_row *
 {
 	if (row->force_ms <= work->receiver->now_ms)
 		return BALEEN_FLEET_HOLD_ENDED;
+	if (!work->account.publisher.is_control &&
+	    baleen_fleet_policy_never(work->receiver->policy, &row->entry.key))
+		return BALEEN_FLEET_HOLD_NEVER;
 	return baleen_fleet_judge(work->grant, &work->account.usage, &row->entry, at_ms);
 }
 
@@ -76,8 +83,11 @@ static void take_away(struct baleen_fleet_work *work, const struct baleen_fleet_
 /* A prefix around what was let go: the book has to leave that out of it. */
 static int tell_wide(struct baleen_fleet_work *work, const struct baleen_fleet_entry *entry)
 {
+	const struct baleen_fleet_policy *policy = work->receiver->policy;
 	int ret = baleen_fleet_view_has_pardons(work->receiver->store, entry, work->error);
 
+	for (size_t i = 0; i < policy->n_never && !ret; i++)
+		ret = baleen_fleet_key_covers(&entry->key, &policy->never[i]);
 	if (ret > 0)
 		work->result->is_whole = true;
 	return ret < 0 ? ret : 0;

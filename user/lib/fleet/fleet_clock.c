@@ -21,12 +21,14 @@ u32 baleen_fleet_clock_judge(struct baleen_fleet_clock *clock, u64 broker_ms, u6
 			     u64 boot_ms)
 {
 	s64 jump_ms = broker_ms - (clock->broker_ms + (boot_ms - clock->boot_ms));
+	bool is_set = clock->broker_ms && is_more(jump_ms, BALEEN_FLEET_CLOCK_JUMP_MS);
 
 	if (is_more(broker_ms - local_ms, BALEEN_FLEET_CLOCK_FAR_MS))
 		return BALEEN_FLEET_CLOCK_FAR;
-	if (clock->broker_ms && is_more(jump_ms, BALEEN_FLEET_CLOCK_JUMP_MS) &&
-	    !is_steady(clock, jump_ms, boot_ms))
+	if (is_set && !is_steady(clock, jump_ms, boot_ms))
 		return BALEEN_FLEET_CLOCK_JUMPED;
-	*clock = (struct baleen_fleet_clock){ .broker_ms = broker_ms, .boot_ms = boot_ms };
-	return BALEEN_FLEET_CLOCK_RIGHT;
+	*clock = (struct baleen_fleet_clock){ .broker_ms = broker_ms,
+					      .boot_ms = boot_ms,
+					      .moved_ms = is_set ? jump_ms : 0 };
+	return is_set ? BALEEN_FLEET_CLOCK_MOVED : BALEEN_FLEET_CLOCK_RIGHT;
 }

@@ -24,22 +24,26 @@
  * @boot_ms: CLOCK_BOOTTIME of this host then
  * @jump_ms: how far the clock has been set since
  * @jumped_ms: CLOCK_BOOTTIME when that was seen first; 0 for never
+ * @moved_ms: how far it was set, when it is believed that it was
  */
 struct baleen_fleet_clock {
 	u64 broker_ms;
 	u64 boot_ms;
 	s64 jump_ms;
 	u64 jumped_ms;
+	s64 moved_ms;
 };
 
 /**
  * enum baleen_fleet_trust - is a measurement believed?
  * @BALEEN_FLEET_CLOCK_RIGHT: yes; the clock of this host may have been set
+ * @BALEEN_FLEET_CLOCK_MOVED: yes: the broker's clock was set, and has gone on from there for long
  * @BALEEN_FLEET_CLOCK_JUMPED: no: the broker's clock has been set
  * @BALEEN_FLEET_CLOCK_FAR: no: it is too far from this host's
  */
 enum baleen_fleet_trust {
 	BALEEN_FLEET_CLOCK_RIGHT,
+	BALEEN_FLEET_CLOCK_MOVED,
 	BALEEN_FLEET_CLOCK_JUMPED,
 	BALEEN_FLEET_CLOCK_FAR,
 };

@@ -11,6 +11,7 @@
 
 #include "deploy/conf_words.h"
 #include "fleet/fleet_conf.h"
+#include "util/number.h"
 #include "util/fd.h"
 #include "util/input.h"
 
@@ -63,6 +64,14 @@ static int parse_master(struct baleen_conf_parser *parser, struct baleen_fleet_c
 		return baleen_conf_refuse(parser, "master: a name of %zu bytes or more",
 					  sizeof(conf->master));
 	strcpy(conf->master, parser->word[1]);
+	return 0;
+}
+
+static int parse_serial(struct baleen_conf_parser *parser, struct baleen_fleet_conf *conf, void *to)
+{
+	if (baleen_count_parse(parser->word[1], &conf->least_serial))
+		return baleen_conf_refuse(parser, "least-serial '%.64s': not a number",
+					  parser->word[1]);
 	return 0;
 }
 
@@ -200,6 +209,7 @@ static const struct statement {
 	{ "user", 3, 3, false, "a name, then the file with its password", parse_user, 0 },
 	{ "key", 2, 2, false, "a path", parse_path, AT(key_path) },
 	{ "policy", 3, 3, false, "its path, then that of the public key", parse_policy, 0 },
+	{ "least-serial", 2, 2, false, "a number", parse_serial, 0 },
 	{ "publish", 2, MANY, true, "an origin", parse_publish, 0 },
 };
 

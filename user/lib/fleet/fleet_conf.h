@@ -64,6 +64,7 @@ struct baleen_fleet_servers {
  * @key_path: secret key of the host
  * @policy_path: policy; its signature has .minisig behind it
  * @policy_key_path: public key that it is signed with
+ * @least_serial: no policy with a smaller one counts
  * @publish: origins that are published
  * @n_publish: how many
  */
@@ -82,6 +83,7 @@ struct baleen_fleet_conf {
 	char key_path[BALEEN_FLEET_PATH];
 	char policy_path[BALEEN_FLEET_PATH];
 	char policy_key_path[BALEEN_FLEET_PATH];
+	u64 least_serial;
 	char publish[BALEEN_FLEET_MAX_ORIGINS][BALEEN_FLEET_PART_BYTES];
 	u32 n_publish;
 };

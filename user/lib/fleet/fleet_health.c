@@ -54,7 +54,7 @@ static int look(const struct baleen_fleet_publisher *publisher, void *data)
 			strcpy(health->behind, publisher->name);
 	}
 	silence = baleen_fleet_silence(publisher, looking->now_ms, looking->local_ms);
-	if (silence < BALEEN_FLEET_SILENT_MS)
+	if (silence < health->silent_after_ms)
 		return 0;
 	health->n_silent++;
 	if (silence > health->silent_ms) {
@@ -88,7 +88,10 @@ int baleen_fleet_health_read(const struct baleen_fleet_store *store, u64 local_m
 	struct looking looking = { .health = &read,
 				   .now_ms = local_ms + baleen_fleet_store_offset(store),
 				   .local_ms = local_ms };
-	int err = baleen_fleet_store_each(store, look, &looking, error);
+	int err;
+
+	read.silent_after_ms = BALEEN_FLEET_SILENT_MS + number_of(store, BALEEN_FLEET_TEXT_SWEEP);
+	err = baleen_fleet_store_each(store, look, &looking, error);
 
 	if (!err)
 		err = baleen_fleet_refusals_each(store, count_refusal, &read, error);
@@ -99,6 +102,7 @@ int baleen_fleet_health_read(const struct baleen_fleet_store *store, u64 local_m
 					     error);
 	if (err)
 		return err;
+	read.expires_ms = number_of(store, BALEEN_FLEET_TEXT_EXPIRES);
 	read.looked_s = number_of(store, BALEEN_FLEET_TEXT_LOOKED);
 	read.agreed_s = number_of(store, BALEEN_FLEET_TEXT_AGREED);
 	read.lag_ms = number_of(store, BALEEN_FLEET_TEXT_LAG);

@@ -17,12 +17,17 @@
 #define BALEEN_FLEET_SILENT_MS 120000ull
 
 /* Names of texts that baleen-fleetd keeps in the database. */
+#define BALEEN_FLEET_TEXT_SWEEP "sweep-ms"
+#define BALEEN_FLEET_TEXT_EXPIRES "policy-expires-ms"
 #define BALEEN_FLEET_TEXT_LOOKED "looked-s"
 #define BALEEN_FLEET_TEXT_AGREED "agreed-s"
 #define BALEEN_FLEET_TEXT_LAG "lag-ms"
 #define BALEEN_FLEET_TEXT_HOSTS "hosts-alive"
 #define BALEEN_FLEET_TEXT_SENDS "publisher-error"
 #define BALEEN_FLEET_TEXT_RECEIVES "reader-error"
+
+/* So long before a policy expires it is told. */
+#define BALEEN_FLEET_EXPIRES_SOON_MS (7 * 86400000ull)
 
 /**
  * struct baleen_fleet_health - how it is
@@ -45,6 +50,9 @@
  * @n_hosts: hosts that showed a sign of life
  * @sends: why nothing goes out; empty when it does
  * @receives: why nothing comes in
+ * @silent_after_ms: who says nothing for so long is silent: BALEEN_FLEET_SILENT_MS, and what it
+ * takes to look at all publishers
+ * @expires_ms: when the policy expires, this host's time; 0 for never
  * @refused: messages that were refused, by cause; entries that were held
  */
 struct baleen_fleet_health {
@@ -66,6 +74,8 @@ struct baleen_fleet_health {
 	u64 n_hosts;
 	char sends[BALEEN_FLEET_TEXT_BYTES];
 	char receives[BALEEN_FLEET_TEXT_BYTES];
+	u64 silent_after_ms;
+	u64 expires_ms;
 	u64 refused[BALEEN_FLEET_N_CAUSES];
 };
 

@@ -7,8 +7,8 @@
 
 const char *baleen_fleet_hold_name(u32 hold)
 {
-	static const char *const names[] = { "in-force", "set",	 "prefix", "entries",
-					     "coverage", "rate", "right",  "ended" };
+	static const char *const names[] = { "in-force", "set",	  "prefix", "entries", "coverage",
+					     "rate",	 "right", "never",  "ended" };
 
 	return hold < BALEEN_FLEET_N_HOLDS ? names[hold] : "unknown";
 }

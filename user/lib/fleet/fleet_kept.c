@@ -79,6 +79,24 @@ int baleen_fleet_kept_forget(struct baleen_fleet_store *store, const struct bale
 					       baleen_sql_number(kept->made_ms)));
 }
 
+bool baleen_fleet_kept_is_news(const struct baleen_fleet_store *store, const char *name,
+			       const void *bytes, size_t n_bytes)
+{
+	char about[BALEEN_FLEET_KEPT_NAME_BYTES];
+	struct baleen_fleet_message message;
+	const char *why;
+	u64 known_ms = 0;
+
+	if (baleen_fleet_decode(bytes, n_bytes, &message, &why) ||
+	    message.type != BALEEN_FLEET_CONTROL ||
+	    strcmp(baleen_fleet_kept_name(&message, about), name))
+		return false;
+	if (baleen_sql_do(&store->db, "SELECT made_ms FROM kept WHERE name = ?", &known_ms, NULL,
+			  BALEEN_SQL_VALUES(baleen_sql_text(name))) < 0)
+		return false;
+	return *about && message.made_ms > known_ms;
+}
+
 u64 baleen_fleet_kept_counts(const struct baleen_fleet_policy *policy, const char *name,
 			     const void *bytes, size_t n_bytes)
 {

@@ -86,6 +86,20 @@ int baleen_fleet_kept_forget(struct baleen_fleet_store *store, const struct bale
 			     struct baleen_error *error);
 
 /**
+ * baleen_fleet_kept_is_news() - may it be a message that is newer than what is kept?
+ * @store: opened
+ * @name: what it is said to be about
+ * @bytes: it; nobody vouches for it
+ * @n_bytes: of it
+ *
+ * So one that is known need not be verified each time that it is read.
+ *
+ * Return: true or false.
+ */
+bool baleen_fleet_kept_is_news(const struct baleen_fleet_store *store, const char *name,
+			       const void *bytes, size_t n_bytes);
+
+/**
  * baleen_fleet_kept_counts() - would others take a message?
  * @policy: the policy
  * @name: what it is about

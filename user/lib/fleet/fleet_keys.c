@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "fleet/fleet_keys.h"
+#include "util/little_endian.h"
 #include "util/small_file.h"
 
 #define FIRST_LINE "baleen-fleet-key 1\n"
@@ -106,10 +107,32 @@ int baleen_fleet_public_parse(const char *text, u8 *public_key)
 	return 0;
 }
 
-int baleen_fleet_incarnation_make(u8 *incarnation)
+int baleen_fleet_random(u8 *bytes)
 {
 	if (sodium_init() < 0)
 		return -EIO;
-	randombytes_buf(incarnation, BALEEN_FLEET_INCARNATION_BYTES);
+	randombytes_buf(bytes, BALEEN_FLEET_INCARNATION_BYTES);
 	return 0;
+}
+
+int baleen_fleet_incarnation_next(u8 *incarnation, u64 now_ms)
+{
+	u64 number = baleen_get_le64(incarnation) + 1;
+	u8 bytes[BALEEN_FLEET_INCARNATION_BYTES];
+	int err = baleen_fleet_random(bytes);
+
+	if (err)
+		return err;
+	baleen_put_le64(bytes, number > now_ms ? number : now_ms);
+	memcpy(incarnation, bytes, sizeof(bytes));
+	return 0;
+}
+
+int baleen_fleet_incarnation_compare(const u8 *a, const u8 *b)
+{
+	u64 x = baleen_get_le64(a), y = baleen_get_le64(b);
+
+	if (x != y)
+		return x < y ? -1 : 1;
+	return memcmp(a, b, BALEEN_FLEET_INCARNATION_BYTES);
 }

@@ -76,11 +76,32 @@ const char *baleen_fleet_public_format(const u8 *public_key, char *text);
 int baleen_fleet_public_parse(const char *text, u8 *public_key);
 
 /**
- * baleen_fleet_incarnation_make() - a new incarnation
- * @incarnation: BALEEN_FLEET_INCARNATION_BYTES random bytes, filled in
+ * baleen_fleet_random() - a number of a question
+ * @bytes: BALEEN_FLEET_INCARNATION_BYTES random bytes, filled in
  *
  * Return: 0 or -EIO.
  */
-int baleen_fleet_incarnation_make(u8 *incarnation);
+int baleen_fleet_random(u8 *bytes);
+
+/**
+ * baleen_fleet_incarnation_next() - a later incarnation
+ * @incarnation: the one before, all zeros for none; filled in
+ * @now_ms: broker's time
+ *
+ * Its first 8 bytes are a number, little-endian: @now_ms, or one more than before, whichever is
+ * larger. So a later one is later though a clock was set back. The others are random.
+ *
+ * Return: 0 or -EIO.
+ */
+int baleen_fleet_incarnation_next(u8 *incarnation, u64 now_ms);
+
+/**
+ * baleen_fleet_incarnation_compare() - which one is later?
+ * @a: an incarnation
+ * @b: another one
+ *
+ * Return: below, at or above 0: by number, then by the other bytes.
+ */
+int baleen_fleet_incarnation_compare(const u8 *a, const u8 *b);
 
 #endif /* BALEEN_FLEET_KEYS_H */

@@ -51,8 +51,9 @@ static int start(struct making *making, u32 type, const struct baleen_fleet_sign
 						.digest = publisher->digest };
 	int err;
 
-	/* The words of an operator may be later than the clock: a message is not signed before. */
-	if (publisher->is_control && publisher->agreed_ms > message.made_ms)
+	/* It may have been made after the clock, that was set back since: it is not signed before.
+	 */
+	if (publisher->agreed_ms > message.made_ms)
 		message.made_ms = publisher->agreed_ms;
 	strcpy(message.publisher, publisher->name);
 	strncpy(message.fleet, signer->fleet, sizeof(message.fleet) - 1);
@@ -212,7 +213,9 @@ int baleen_fleet_own_compare(const struct baleen_fleet_store *store,
 		return err;
 	if (memcmp(own->incarnation, head->incarnation, sizeof(own->incarnation)))
 		*standing =
-			head->made_ms > own->signed_ms ? BALEEN_FLEET_OTHER : BALEEN_FLEET_BEHIND;
+			baleen_fleet_incarnation_compare(head->incarnation, own->incarnation) > 0 ?
+				BALEEN_FLEET_OTHER :
+				BALEEN_FLEET_BEHIND;
 	else if (head->last < own->sequence)
 		*standing = BALEEN_FLEET_BEHIND;
 	else if (head->last > own->sequence || head->n_entries != own->n ||
@@ -223,15 +226,16 @@ int baleen_fleet_own_compare(const struct baleen_fleet_store *store,
 	return 0;
 }
 
-static int renew(struct making *making, struct baleen_fleet_store *store, const char *publisher,
+/* Numbers go on; the outbox is of the incarnation before. */
+static int renew(struct making *making, struct baleen_fleet_store *store, const u8 *after,
 		 u64 now_ms)
 {
 	struct baleen_fleet_publisher *own = &making->account.publisher;
-	int err = find_own(making, publisher);
+	int err;
 
-	if (err)
-		return err;
-	if (baleen_fleet_incarnation_make(own->incarnation))
+	if (after && baleen_fleet_incarnation_compare(after, own->incarnation) > 0)
+		memcpy(own->incarnation, after, sizeof(own->incarnation));
+	if (baleen_fleet_incarnation_next(own->incarnation, now_ms))
 		return baleen_fail(making->error, EIO, "libsodium finds no random numbers");
 	own->signed_ms = now_ms;
 	own->acknowledged = own->sequence;
@@ -240,19 +244,87 @@ static int renew(struct making *making, struct baleen_fleet_store *store, const 
 	return err ? err : baleen_fleet_account_save(store, &making->account, making->error);
 }
 
-int baleen_fleet_own_renew(struct baleen_fleet_store *store, const char *publisher, u64 now_ms,
-			   struct baleen_error *error)
+static int end(struct baleen_fleet_store *store, int err, struct baleen_error *error)
+{
+	if (!err)
+		return baleen_fleet_store_commit(store, error);
+	baleen_fleet_store_rollback(store);
+	return err;
+}
+
+int baleen_fleet_own_renew(struct baleen_fleet_store *store, const char *publisher, const u8 *after,
+			   u64 now_ms, struct baleen_error *error)
 {
 	struct making making = { .store = store, .error = error };
 	int err = baleen_fleet_store_begin(store, error);
 
 	if (err)
 		return err;
-	err = renew(&making, store, publisher, now_ms);
+	err = find_own(&making, publisher);
 	if (!err)
-		return baleen_fleet_store_commit(store, error);
-	baleen_fleet_store_rollback(store);
-	return err;
+		err = renew(&making, store, after, now_ms);
+	return end(store, err, error);
+}
+
+/* --- another clock ----------------------------------------------------------- */
+
+static int add_to_digest(const struct baleen_fleet_row *row, void *data)
+{
+	baleen_fleet_digest_add(data, &row->entry);
+	return 0;
+}
+
+static int move_one(struct baleen_fleet_store *store, const char *name, s64 delta_ms, u64 now_ms,
+		    struct baleen_error *error)
+{
+	struct making making = { .store = store, .error = error };
+	struct baleen_fleet_publisher *own = &making.account.publisher;
+	int err = find_own(&making, name);
+
+	/* It was made before it ends. */
+	if (!err)
+		err = baleen_sql_do(
+			&store->db,
+			"UPDATE entry SET made_ms = MIN(made_ms, end_ms + ?2 - 1),"
+			" base_ms = MIN(base_ms, end_ms + ?2 - 1), end_ms = end_ms + ?2,"
+			" force_ms = force_ms + ?2 WHERE publisher = ?1",
+			NULL, error,
+			BALEEN_SQL_VALUES(baleen_sql_number(own->id), baleen_sql_number(delta_ms)));
+	own->digest = (struct baleen_fleet_digest){ 0 };
+	if (!err)
+		err = baleen_fleet_rows_each(store, own->id, add_to_digest, &own->digest, error);
+	return err ? err : renew(&making, store, NULL, now_ms);
+}
+
+int baleen_fleet_own_move(struct baleen_fleet_store *store, s64 delta_ms, u64 now_ms,
+			  struct baleen_error *error)
+{
+	struct baleen_sql_rows rows;
+	char name[BALEEN_FLEET_PUBLISHER_BYTES];
+	u64 id = 0;
+	bool is_there = true;
+	int err = baleen_fleet_store_begin(store, error);
+
+	if (err)
+		return err;
+	while (!err && is_there) {
+		rows = baleen_sql_ask(
+			&store->db,
+			"SELECT id, name FROM publisher WHERE is_own AND NOT is_control"
+			" AND id > ?"
+			" ORDER BY id LIMIT 1",
+			error, BALEEN_SQL_VALUES(baleen_sql_number(id)));
+		is_there = baleen_sql_next(&rows);
+		if (is_there) {
+			id = sqlite3_column_int64(rows.row, 0);
+			if (!baleen_sql_column(rows.row, 1, name, sizeof(name)))
+				rows.ret = baleen_sql_damaged(&store->db, "a publisher", error);
+		}
+		err = baleen_sql_end(&rows);
+		if (!err && is_there)
+			err = move_one(store, name, delta_ms, now_ms, error);
+	}
+	return end(store, err, error);
 }
 
 /* --- control messages ------------------------------------------------------ */
@@ -271,7 +343,7 @@ int baleen_fleet_own_control(const struct baleen_fleet_signer *signer,
 	strcpy(making.account.publisher.name, message->publisher);
 	memset(whole.fleet, 0, sizeof(whole.fleet));
 	strncpy(whole.fleet, signer->fleet, sizeof(whole.fleet) - 1);
-	if (baleen_fleet_incarnation_make(whole.incarnation))
+	if (baleen_fleet_random(whole.incarnation))
 		return baleen_fail(error, EIO, "libsodium finds no random numbers");
 	err = baleen_fleet_writer_start(&making.writer, &whole);
 	if (err)

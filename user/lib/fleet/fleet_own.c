@@ -17,10 +17,12 @@
 /**
  * struct wanted - an entry that is to be published
  * @entry: its set, key and reason, when it was made, if it is new, and when it ends
+ * @added_ms: when it was added, by this host's clock
  * @local_ms: its end as it was given
  */
 struct wanted {
 	struct baleen_fleet_entry entry;
+	u64 added_ms;
 	u64 local_ms;
 };
 
@@ -48,6 +50,8 @@ struct difference {
  * @n: how many
  * @made_ms: broker's time
  * @pardons: of operators
+ * @is_kept: may be NULL; 1 of an entry that is gone, and is not to be taken back
+ * @data: passed to it
  * @out: what is told
  * @error: filled in on failure
  */
@@ -61,6 +65,8 @@ struct sync {
 	size_t n;
 	u64 made_ms;
 	struct baleen_fleet_pardons pardons;
+	int (*is_kept)(const struct baleen_fleet_entry *entry, void *data);
+	void *data;
 	struct baleen_fleet_sync *out;
 	struct baleen_error *error;
 };
@@ -91,6 +97,7 @@ static bool take_local(const struct baleen_fleet_local *local, struct wanted *wa
 	strcpy(wanted->entry.set, local->set);
 	strcpy(wanted->entry.reason, local->reason);
 	wanted->local_ms = local->end_ms;
+	wanted->added_ms = local->made_ms;
 	return true;
 }
 
@@ -191,6 +198,12 @@ static int compare_row(const struct baleen_fleet_row *row, void *data)
 			err = add_difference(sync, wanted, &row->entry);
 		return err;
 	}
+	if (!err && sync->is_kept) {
+		int ret = sync->is_kept(&row->entry, sync->data);
+
+		if (ret)
+			return ret < 0 ? ret : 0;
+	}
 	return err ? err : add_difference(sync, NULL, &row->entry);
 }
 
@@ -251,18 +264,27 @@ int baleen_fleet_own_put(struct baleen_fleet_store *store, struct baleen_fleet_a
 	else
 		publisher->n++;
 	baleen_fleet_digest_add(&publisher->digest, &row->entry);
+	if (publisher->agreed_ms < row->entry.made_ms)
+		publisher->agreed_ms = row->entry.made_ms;
 	err = baleen_fleet_row_put(store, publisher->id, row, 0, error);
 	return err ? err : add_to_outbox(store, publisher, &row->entry, false, error);
 }
 
-/* A ban that was made before a pardon, and is published after it, goes as those of before. */
-static int mark_pardoned(struct sync *sync, const struct baleen_fleet_row *row)
+/* A ban that was made before this host heard of a pardon, and is published after it, goes as those
+ * of before. One that was made since is later, whatever clocks say.
+ */
+static int heed_pardons(struct sync *sync, const struct difference *difference,
+			struct baleen_fleet_entry *entry)
 {
 	struct baleen_fleet_pardons *pardons = &sync->pardons;
 
-	if (!baleen_fleet_pardons_hold(pardons, &row->entry, row->base_ms))
+	if (!baleen_fleet_pardons_hold(pardons, entry, entry->made_ms))
 		return pardons->ret;
-	return baleen_fleet_control_let_go(sync->store, sync->error);
+	if (!difference->has_old && difference->wanted->added_ms <= pardons->heard_ms)
+		return baleen_fleet_control_let_go(sync->store, sync->error);
+	entry->end_ms += pardons->made_ms + 1 - entry->made_ms;
+	entry->made_ms = pardons->made_ms + 1;
+	return 0;
 }
 
 static int write_one(struct sync *sync, const struct difference *difference)
@@ -279,11 +301,11 @@ static int write_one(struct sync *sync, const struct difference *difference)
 	/* One that was changed counts from now. */
 	if (difference->has_old)
 		row.entry.made_ms = sync->made_ms;
+	err = heed_pardons(sync, difference, &row.entry);
 	row.base_ms = row.entry.made_ms;
 	row.force_ms = row.entry.end_ms;
 	row.local_ms = difference->wanted->local_ms;
 	sync->out->n_put++;
-	err = mark_pardoned(sync, &row);
 	return err ? err :
 		     baleen_fleet_own_put(sync->store, &sync->account, &row,
 					  difference->has_old ? &difference->old : NULL,
@@ -318,7 +340,7 @@ int baleen_fleet_own_account(struct baleen_fleet_store *store, const char *name,
 				   name);
 	publisher->is_own = true;
 	publisher->signed_ms = now_ms;
-	if (baleen_fleet_incarnation_make(publisher->incarnation))
+	if (baleen_fleet_incarnation_next(publisher->incarnation, now_ms))
 		return baleen_fail(error, EIO, "libsodium finds no random numbers");
 	return baleen_fleet_account_save(store, account, error);
 }
@@ -342,7 +364,18 @@ int baleen_fleet_own_sync(struct baleen_fleet_store *store, const char *publishe
 			  struct baleen_fleet_local *local, size_t n, u64 now_ms,
 			  struct baleen_fleet_sync *out, struct baleen_error *error)
 {
-	struct sync sync = { .store = store, .out = out, .error = error };
+	return baleen_fleet_own_sync_but(store, publisher, local, n, now_ms, NULL, NULL, out,
+					 error);
+}
+
+int baleen_fleet_own_sync_but(struct baleen_fleet_store *store, const char *publisher,
+			      struct baleen_fleet_local *local, size_t n, u64 now_ms,
+			      int (*is_kept)(const struct baleen_fleet_entry *entry, void *data),
+			      void *data, struct baleen_fleet_sync *out, struct baleen_error *error)
+{
+	struct sync sync = {
+		.store = store, .is_kept = is_kept, .data = data, .out = out, .error = error
+	};
 	bool is_new;
 	int err;
 
@@ -368,5 +401,55 @@ int baleen_fleet_own_sync(struct baleen_fleet_store *store, const char *publishe
 		baleen_fleet_store_rollback(store);
 	free(sync.wanted);
 	free(sync.difference);
+	return err;
+}
+
+/* --- published before ------------------------------------------------------ */
+
+int baleen_fleet_own_known(struct baleen_fleet_store *store, const char *publisher, u64 now_ms,
+			   struct baleen_error *error)
+{
+	return baleen_sql_do(
+		&store->db, "UPDATE publisher SET head_ms = ?2 WHERE name = ?1 AND is_own", NULL,
+		error, BALEEN_SQL_VALUES(baleen_sql_text(publisher), baleen_sql_number(now_ms)));
+}
+
+static int inherit_one(struct baleen_fleet_store *store, struct baleen_fleet_account *account,
+		       const struct baleen_fleet_entry *entry, u64 *n, struct baleen_error *error)
+{
+	const struct baleen_fleet_row row = { .entry = *entry,
+					      .base_ms = entry->made_ms,
+					      .force_ms = entry->end_ms };
+	struct baleen_fleet_row old;
+	int ret = baleen_fleet_row_find(store, account->publisher.id, entry, &old, error);
+
+	if (ret)
+		return ret < 0 ? ret : 0;
+	++*n;
+	return baleen_fleet_own_put(store, account, &row, NULL, error);
+}
+
+int baleen_fleet_own_inherit(struct baleen_fleet_store *store,
+			     const struct baleen_fleet_message *message, u64 now_ms, u64 *n,
+			     struct baleen_error *error)
+{
+	struct baleen_fleet_account account;
+	struct baleen_fleet_change change;
+	size_t at = 0;
+	int err = baleen_fleet_store_begin(store, error);
+
+	if (err)
+		return err;
+	err = baleen_fleet_own_account(store, message->publisher, now_ms, &account, error);
+	while (!err && baleen_fleet_next(message, &at, &change))
+		err = inherit_one(store, &account, &change.entry, n, error);
+	if (!err)
+		err = baleen_fleet_account_save(store, &account, error);
+	/* Own bans that it lets go. */
+	if (!err)
+		err = baleen_fleet_control_let_go(store, error);
+	if (!err)
+		return baleen_fleet_store_commit(store, error);
+	baleen_fleet_store_rollback(store);
 	return err;
 }

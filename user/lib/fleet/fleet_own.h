@@ -64,6 +64,27 @@ int baleen_fleet_own_sync(struct baleen_fleet_store *store, const char *publishe
 			  struct baleen_fleet_sync *sync, struct baleen_error *error);
 
 /**
+ * baleen_fleet_own_sync_but() - publish what has changed, but for what is elsewhere
+ * @store: as of baleen_fleet_own_sync()
+ * @publisher: likewise
+ * @local: likewise
+ * @n: likewise
+ * @now_ms: likewise
+ * @is_kept: called with what is published, and not in @local: 1 when it is not to be taken back, 0,
+ * or a negative errno
+ * @data: passed to @is_kept
+ * @sync: filled in
+ * @error: filled in on failure
+ *
+ * Return: 0 or a negative errno, then nothing has changed.
+ */
+int baleen_fleet_own_sync_but(struct baleen_fleet_store *store, const char *publisher,
+			      struct baleen_fleet_local *local, size_t n, u64 now_ms,
+			      int (*is_kept)(const struct baleen_fleet_entry *entry, void *data),
+			      void *data, struct baleen_fleet_sync *sync,
+			      struct baleen_error *error);
+
+/**
  * baleen_fleet_own_account() - a publisher of this host
  * @store: with a transaction
  * @name: HOST/ORIGIN; made when it is new
@@ -202,21 +223,68 @@ int baleen_fleet_own_compare(const struct baleen_fleet_store *store,
 			     struct baleen_error *error);
 
 /**
- * baleen_fleet_own_renew() - take a new incarnation
+ * baleen_fleet_own_renew() - a later incarnation, whose numbers go on
  * @store: opened for writing, without a transaction
- * @publisher: own one; its entries stay, its outbox is empty: others need a snapshot
- * @now_ms: broker's time: heads of other incarnations that were signed before are older
+ * @publisher: HOST/ORIGIN
+ * @after: an incarnation that it is to be later than, too; NULL for none
+ * @now_ms: broker's time
+ * @error: filled in on failure
+ *
+ * All entries are published anew, by a snapshot.
+ *
+ * Return: 0 or a negative errno.
+ */
+int baleen_fleet_own_renew(struct baleen_fleet_store *store, const char *publisher, const u8 *after,
+			   u64 now_ms, struct baleen_error *error);
+
+/**
+ * baleen_fleet_own_known() - the broker was asked what it has of a publisher
+ * @store: opened for writing
+ * @publisher: HOST/ORIGIN
+ * @now_ms: broker's time
+ * @error: filled in on failure
+ *
+ * Before that nothing of it is sent: it may have been published before, by a database that is lost.
+ *
+ * Return: 0 or a negative errno.
+ */
+int baleen_fleet_own_known(struct baleen_fleet_store *store, const char *publisher, u64 now_ms,
+			   struct baleen_error *error);
+
+/**
+ * baleen_fleet_own_inherit() - entries of an operator that were published before
+ * @store: opened for writing, without a transaction
+ * @message: a snapshot that this host has signed
+ * @now_ms: broker's time
+ * @n: filled in: entries that were not there
  * @error: filled in on failure
  *
  * Return: 0 or a negative errno.
  */
-int baleen_fleet_own_renew(struct baleen_fleet_store *store, const char *publisher, u64 now_ms,
-			   struct baleen_error *error);
+int baleen_fleet_own_inherit(struct baleen_fleet_store *store,
+			     const struct baleen_fleet_message *message, u64 now_ms, u64 *n,
+			     struct baleen_error *error);
 
 /**
- * baleen_fleet_own_control() - a signed control message
+ * baleen_fleet_own_move() - the broker's clock was set: ends of this host's bans move along
+ * @store: opened for writing, without a transaction
+ * @delta_ms: how far it was set ahead; below 0: back
+ * @now_ms: broker's time, by the clock as it was set
+ * @error: filled in on failure
+ *
+ * So bans last as long as they were to. When something was made stays: of a ban and a pardon that
+ * is an order, which each log keeps by being later than what its host has heard of. Each publisher
+ * of this host but the operator begins a later incarnation; those of others are moved by others.
+ *
+ * Return: 0 or a negative errno.
+ */
+int baleen_fleet_own_move(struct baleen_fleet_store *store, s64 delta_ms, u64 now_ms,
+			  struct baleen_error *error);
+
+/**
+ * baleen_fleet_own_control() - a signed question, signal or answer
  * @signer: who signs
- * @message: publisher, control, and set, key, target and reason as it needs them
+ * @message: publisher, control, and what it needs of set, key, topic, subject and reason
  * @writer: the message, to be freed by the caller; untouched on failure
  * @error: filled in on failure
  *

@@ -44,19 +44,27 @@ int baleen_fleet_pardons_open(const struct baleen_fleet_store *store, u64 now_ms
 	return err;
 }
 
-static int find(const struct baleen_fleet_pardons *pardons, const struct baleen_fleet_entry *wide,
+/* Return: 1 when there is one, and the latest is kept; 0; a negative errno. */
+static int find(struct baleen_fleet_pardons *pardons, const struct baleen_fleet_entry *wide,
 		u64 base_ms)
 {
 	struct baleen_sql_rows rows = baleen_sql_ask(
 		&pardons->store->db,
-		"SELECT 1 FROM entry WHERE is_control AND of_set = ? AND family = ? AND length = ?"
-		" AND address = ? AND hold = 0 AND base_ms >= ? AND force_ms > ? LIMIT 1",
+		"SELECT base_ms, local_ms FROM entry WHERE is_control AND of_set = ? AND family = ?"
+		" AND length = ? AND address = ? AND hold = 0 AND base_ms >= ? AND force_ms > ?"
+		" ORDER BY base_ms DESC LIMIT 1",
 		pardons->error,
 		BALEEN_SQL_VALUES(BALEEN_FLEET_KEY_VALUES(wide), baleen_sql_number(base_ms),
 				  baleen_sql_number(pardons->now_ms)));
 	bool is_there = baleen_sql_next(&rows);
-	int err = baleen_sql_end(&rows);
+	u64 made_ms = is_there ? sqlite3_column_int64(rows.row, 0) : 0;
+	int err;
 
+	if (made_ms > pardons->made_ms) {
+		pardons->made_ms = made_ms;
+		pardons->heard_ms = sqlite3_column_int64(rows.row, 1);
+	}
+	err = baleen_sql_end(&rows);
 	return err ? err : is_there;
 }
 
@@ -65,8 +73,10 @@ bool baleen_fleet_pardons_hold(struct baleen_fleet_pardons *pardons,
 {
 	const bool *has = pardons->has[entry->key.family == 6];
 	struct baleen_fleet_entry wide;
+	bool is_held = false;
 
 	strcpy(wide.set, entry->set);
+	pardons->made_ms = pardons->heard_ms = 0;
 	for (u32 length = 0; length <= entry->key.length && !pardons->ret; length++) {
 		int ret;
 
@@ -74,9 +84,9 @@ bool baleen_fleet_pardons_hold(struct baleen_fleet_pardons *pardons,
 			continue;
 		wide.key = baleen_fleet_key_widen(&entry->key, length);
 		ret = find(pardons, &wide, base_ms);
-		if (ret > 0)
-			return true;
-		pardons->ret = ret;
+		is_held |= ret > 0;
+		if (ret < 0)
+			pardons->ret = ret;
 	}
-	return false;
+	return is_held && !pardons->ret;
 }

@@ -16,6 +16,8 @@
  * @now_ms: private: broker's time
  * @has: private: by length, of IPv4 and of IPv6: there is one
  * @ret: 0; a negative errno when a question failed: all answers since are false
+ * @made_ms: of the pardon that was found last: its time
+ * @heard_ms: when this host heard of it, by this host's clock
  * @error: private: filled in then
  */
 struct baleen_fleet_pardons {
@@ -23,6 +25,8 @@ struct baleen_fleet_pardons {
 	u64 now_ms;
 	bool has[2][129];
 	int ret;
+	u64 made_ms;
+	u64 heard_ms;
 	struct baleen_error *error;
 };
 
@@ -44,7 +48,8 @@ int baleen_fleet_pardons_open(const struct baleen_fleet_store *store, u64 now_ms
  * @entry: set and key count
  * @base_ms: when it was made
  *
- * Return: true when a pardon of the key, or of a prefix that it is in, is not older.
+ * Return: true when a pardon of the key, or of a prefix that it is in, is not older: @pardons has
+ * the time of the latest of these.
  */
 bool baleen_fleet_pardons_hold(struct baleen_fleet_pardons *pardons,
 			       const struct baleen_fleet_entry *entry, u64 base_ms);

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "fleet/fleet_keys.h"
 #include "fleet/fleet_policy.h"
@@ -85,6 +86,42 @@ static int parse_serial(struct parser *parser)
 	if (parser->policy->serial)
 		return refuse(parser, "serial is given twice");
 	return take_count(parser, "serial", parser->word[0], &parser->policy->serial);
+}
+
+/* The end of a day, by UTC. */
+static int parse_expires(struct parser *parser)
+{
+	struct tm day = { 0 };
+	const char *end = strptime(parser->word[0], "%Y-%m-%d", &day);
+	time_t midnight;
+	int day_of_month;
+
+	if (parser->policy->expires_ms)
+		return refuse(parser, "expires is given twice");
+	day_of_month = day.tm_mday;
+	midnight = end && !*end ? timegm(&day) : -1;
+	/* 31 April has become 1 May. */
+	if (midnight <= 0 || day.tm_mday != day_of_month)
+		return refuse(parser, "expires '%.64s': not a day such as 2027-06-30",
+			      parser->word[0]);
+	parser->policy->expires_ms = (midnight + 86400ull) * 1000;
+	return 0;
+}
+
+static int parse_never(struct parser *parser)
+{
+	struct baleen_fleet_policy *policy = parser->policy;
+	struct baleen_fleet_key key;
+
+	for (u32 i = 0; i < parser->n_words; i++) {
+		if (baleen_fleet_key_parse(parser->word[i], &key))
+			return refuse(parser, "never '%.64s': no address or prefix",
+				      parser->word[i]);
+		if (baleen_array_add(&policy->never, policy->n_never))
+			return baleen_no_memory(parser->error);
+		policy->never[policy->n_never++] = key;
+	}
+	return 0;
 }
 
 /* A host is a publisher without an origin. */
@@ -276,6 +313,8 @@ static const struct statement {
 } statements[] = {
 	{ "fleet", 1, 1, false, parse_fleet },
 	{ "serial", 1, 1, false, parse_serial },
+	{ "expires", 1, 1, false, parse_expires },
+	{ "never", 1, MAX_WORDS, false, parse_never },
 	{ "host", 2, 2, false, parse_host },
 	{ "publisher", 1, 1, false, parse_publisher },
 	{ "sets", 1, MAX_WORDS, true, parse_sets },
@@ -378,6 +417,7 @@ int baleen_fleet_policy_parse(const char *text, size_t n_bytes, const char *name
 
 void baleen_fleet_policy_free(struct baleen_fleet_policy *policy)
 {
+	free(policy->never);
 	free(policy->host);
 	free(policy->grant);
 	memset(policy, 0, sizeof(*policy));
@@ -405,6 +445,15 @@ const struct baleen_fleet_grant *baleen_fleet_policy_grant(const struct baleen_f
 		if (!fnmatch(policy->grant[i].pattern, publisher, FNM_PATHNAME | FNM_NOESCAPE))
 			return &policy->grant[i];
 	return NULL;
+}
+
+bool baleen_fleet_policy_never(const struct baleen_fleet_policy *policy,
+			       const struct baleen_fleet_key *key)
+{
+	for (size_t i = 0; i < policy->n_never; i++)
+		if (baleen_fleet_key_covers(&policy->never[i], key))
+			return true;
+	return false;
 }
 
 bool baleen_fleet_grant_may(const struct baleen_fleet_grant *grant, u32 control)

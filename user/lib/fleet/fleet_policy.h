@@ -7,6 +7,8 @@
  *
  *      fleet example                   for this fleet alone; the first statement
  *      serial 7                        a host takes no policy with a smaller one
+ *      expires 2027-06-30              the last day, by UTC; then it is told that it is too old
+ *      never 192.0.2.0/24 2001:db8::1  no ban of it counts on any host
  *      host web1 PUBLIC-KEY            who may sign as web1/...
  *      host ops PUBLIC-KEY
  *      publisher web?/fail2ban
@@ -89,6 +91,9 @@ struct baleen_fleet_grant {
  * struct baleen_fleet_policy - the policy
  * @fleet: name of the fleet
  * @serial: its number
+ * @expires_ms: when its last day ends, milliseconds since 1970; 0 for never
+ * @never: addresses and prefixes that nobody bans
+ * @n_never: how many
  * @host: hosts with a key
  * @n_hosts: how many
  * @grant: patterns, in order
@@ -97,6 +102,9 @@ struct baleen_fleet_grant {
 struct baleen_fleet_policy {
 	char fleet[BALEEN_FLEET_NAME_BYTES];
 	u64 serial;
+	u64 expires_ms;
+	struct baleen_fleet_key *never;
+	size_t n_never;
 	struct baleen_fleet_host *host;
 	size_t n_hosts;
 	struct baleen_fleet_grant *grant;
@@ -142,6 +150,16 @@ const struct baleen_fleet_grant *baleen_fleet_policy_grant(const struct baleen_f
 							   const char *publisher);
 
 /**
+ * baleen_fleet_policy_never() - is nobody to ban a key?
+ * @policy: the policy
+ * @key: an address or prefix
+ *
+ * Return: true when all of it is never banned. A wider ban leaves it out.
+ */
+bool baleen_fleet_policy_never(const struct baleen_fleet_policy *policy,
+			       const struct baleen_fleet_key *key);
+
+/**
  * baleen_fleet_grant_may() - may its publishers send a control message?
  * @grant: the grant
  * @control: enum baleen_fleet_control
@@ -167,6 +185,7 @@ const char *baleen_fleet_right_name(u32 control);
  * @BALEEN_FLEET_HOLD_COVERAGE: they cover as much as they may
  * @BALEEN_FLEET_HOLD_RATE: they came faster than they may
  * @BALEEN_FLEET_HOLD_RIGHT: its publisher may not pardon, or suspend, or say it at all
+ * @BALEEN_FLEET_HOLD_NEVER: all of it is never banned
  * @BALEEN_FLEET_HOLD_ENDED: its time was over when it was judged
  * @BALEEN_FLEET_N_HOLDS: how many there are
  */
@@ -178,6 +197,7 @@ enum baleen_fleet_hold {
 	BALEEN_FLEET_HOLD_COVERAGE,
 	BALEEN_FLEET_HOLD_RATE,
 	BALEEN_FLEET_HOLD_RIGHT,
+	BALEEN_FLEET_HOLD_NEVER,
 	BALEEN_FLEET_HOLD_ENDED,
 	BALEEN_FLEET_N_HOLDS,
 };

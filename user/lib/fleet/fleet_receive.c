@@ -1,77 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Messages of others: verified, and applied in order. */
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <sodium.h>
 
 #include "fleet/fleet_apply.h"
 #include "fleet/fleet_clone.h"
 #include "fleet/fleet_kept.h"
+#include "fleet/fleet_keys.h"
 #include "fleet/fleet_receive.h"
+#include "fleet/fleet_refusal.h"
 #include "fleet/fleet_signal.h"
-
-/* Messages that are known to have been refused. */
-#define REFUSED_MAX 4096
-
-/* --- what is told ---------------------------------------------------------- */
-
-static int count(struct baleen_fleet_work *work, const char *publisher, u32 cause, u64 n)
-{
-	return baleen_sql_do(&work->receiver->store->db,
-			     "INSERT INTO refusal VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO UPDATE"
-			     " SET n = n + ?3, last_ms = ?4",
-			     NULL, work->error,
-			     BALEEN_SQL_VALUES(baleen_sql_text(publisher), baleen_sql_number(cause),
-					       baleen_sql_number(n),
-					       baleen_sql_number(work->receiver->now_ms)));
-}
-
-/* Brokers keep what they have, and it is read again and again: the same bytes count once. */
-static int is_counted(struct baleen_fleet_work *work, u32 cause)
-{
-	struct baleen_fleet_store *store = work->receiver->store;
-	u8 hash[16];
-	bool is_new;
-	int err;
-
-	crypto_generichash(hash, sizeof(hash), work->bytes, work->n_bytes, NULL, 0);
-	hash[0] ^= cause;
-	err = baleen_sql_do(&store->db, "INSERT OR IGNORE INTO refused (hash) VALUES (?)", NULL,
-			    work->error, BALEEN_SQL_VALUES(baleen_sql_blob(hash, sizeof(hash))));
-	is_new = !err && sqlite3_changes(store->db.db);
-	if (is_new)
-		err = baleen_sql_do(
-			&store->db,
-			"DELETE FROM refused WHERE id <= (SELECT MAX(id) FROM refused) - ?", NULL,
-			work->error, BALEEN_SQL_VALUES(baleen_sql_number(REFUSED_MAX)));
-	return err ? err : !is_new;
-}
-
-/* Names that nobody has vouched for are told, but not kept: anybody can make up any number. */
-static int refuse(struct baleen_fleet_work *work, u32 cause, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
-
-static int refuse(struct baleen_fleet_work *work, u32 cause, const char *format, ...)
-{
-	struct baleen_fleet_result *result = work->result;
-	bool is_known = work->message &&
-			baleen_fleet_policy_key(work->receiver->policy, work->message->publisher);
-	va_list args;
-	int ret;
-
-	va_start(args, format);
-	vsnprintf(result->why, sizeof(result->why), format, args);
-	va_end(args);
-	result->verdict = BALEEN_FLEET_REFUSED;
-	result->cause = cause;
-	ret = is_counted(work, cause);
-	if (ret)
-		return ret < 0 ? ret : 0;
-	return count(work, is_known ? work->message->publisher : "", cause, 1);
-}
 
 /* --- who may say so -------------------------------------------------------- */
 
@@ -83,18 +22,21 @@ static int check(struct baleen_fleet_work *work, const void *bytes, size_t n_byt
 
 	work->grant = baleen_fleet_policy_grant(policy, message->publisher);
 	if (strcmp(message->fleet, policy->fleet))
-		return refuse(work, BALEEN_FLEET_CAUSE_FLEET, "%s: it is of the fleet %s, not %s",
-			      message->publisher, message->fleet, policy->fleet);
+		return baleen_fleet_refuse(work, BALEEN_FLEET_CAUSE_FLEET,
+					   "%s: it is of the fleet %s, not %s", message->publisher,
+					   message->fleet, policy->fleet);
 	if (!key || !work->grant)
-		return refuse(work, BALEEN_FLEET_CAUSE_PUBLISHER, "%s: %s", message->publisher,
-			      key ? "no publisher of the policy has this name" :
-				    "its host has no key in the policy");
+		return baleen_fleet_refuse(work, BALEEN_FLEET_CAUSE_PUBLISHER, "%s: %s",
+					   message->publisher,
+					   key ? "no publisher of the policy has this name" :
+						 "its host has no key in the policy");
 	if (!baleen_fleet_verify(bytes, n_bytes, key))
-		return refuse(work, BALEEN_FLEET_CAUSE_SIGNATURE,
-			      "%s: the key of its host did not sign it", message->publisher);
+		return baleen_fleet_refuse(work, BALEEN_FLEET_CAUSE_SIGNATURE,
+					   "%s: the key of its host did not sign it",
+					   message->publisher);
 	if (message->made_ms > work->receiver->now_ms + BALEEN_FLEET_AHEAD_MS)
-		return refuse(work, BALEEN_FLEET_CAUSE_TIME, "%s: it was signed in the future",
-			      message->publisher);
+		return baleen_fleet_refuse(work, BALEEN_FLEET_CAUSE_TIME,
+					   "%s: it was signed in the future", message->publisher);
 	return 0;
 }
 
@@ -119,6 +61,13 @@ static bool is_other(const struct baleen_fleet_work *work)
 {
 	return memcmp(work->account.publisher.incarnation, work->message->incarnation,
 		      BALEEN_FLEET_INCARNATION_BYTES);
+}
+
+/* Is it of an incarnation that is not later than the one that was applied? */
+static bool is_over(const struct baleen_fleet_work *work)
+{
+	return baleen_fleet_incarnation_compare(work->message->incarnation,
+						work->account.publisher.incarnation) < 0;
 }
 
 static int save(struct baleen_fleet_work *work)
@@ -147,9 +96,10 @@ static int refuse_clone(struct baleen_fleet_work *work, u64 number)
 	publisher->is_cloned = true;
 	err = save(work);
 	return err ? err :
-		     refuse(work, BALEEN_FLEET_CAUSE_CLONE,
-			    "%s: two hosts publish under this name: change %llu differs",
-			    publisher->name, (unsigned long long)number);
+		     baleen_fleet_refuse(
+			     work, BALEEN_FLEET_CAUSE_CLONE,
+			     "%s: two hosts publish under this name: change %llu differs",
+			     publisher->name, (unsigned long long)number);
 }
 
 static int finish(struct baleen_fleet_work *work, u64 n_held_before)
@@ -164,7 +114,8 @@ static int finish(struct baleen_fleet_work *work, u64 n_held_before)
 		publisher->lacks = publisher->sequence;
 	result->is_alarm = result->n_held && !n_held_before;
 	if (result->n_held)
-		err = count(work, publisher->name, BALEEN_FLEET_CAUSE_HELD, result->n_held);
+		err = baleen_fleet_refusal_count(work, publisher->name, BALEEN_FLEET_CAUSE_HELD,
+						 result->n_held);
 	return err ? err : save(work);
 }
 
@@ -176,9 +127,10 @@ static bool is_full(const struct baleen_fleet_work *work, u64 n)
 
 static int refuse_full(struct baleen_fleet_work *work)
 {
-	return refuse(work, BALEEN_FLEET_CAUSE_FULL, "%s: its host has more than %llu entries",
-		      work->message->publisher,
-		      (unsigned long long)baleen_fleet_stored_max(work->grant));
+	return baleen_fleet_refuse(work, BALEEN_FLEET_CAUSE_FULL,
+				   "%s: its host has more than %llu entries",
+				   work->message->publisher,
+				   (unsigned long long)baleen_fleet_stored_max(work->grant));
 }
 
 static int take_batch(struct baleen_fleet_work *work)
@@ -191,9 +143,10 @@ static int take_batch(struct baleen_fleet_work *work)
 	if (is_blank(publisher) && message->first == 1)
 		memcpy(publisher->incarnation, message->incarnation,
 		       sizeof(publisher->incarnation));
-	if (is_other(work) && message->made_ms <= publisher->signed_ms)
-		return refuse(work, BALEEN_FLEET_CAUSE_REPLAY,
-			      "%s: it is of an incarnation that is over", publisher->name);
+	if (is_over(work))
+		return baleen_fleet_refuse(work, BALEEN_FLEET_CAUSE_REPLAY,
+					   "%s: it is of an incarnation that is over",
+					   publisher->name);
 	if (is_other(work) || message->first > publisher->sequence + 1)
 		return tell_gap(work);
 	if (message->first <= publisher->sequence) {
@@ -218,6 +171,17 @@ static int take_batch(struct baleen_fleet_work *work)
 	return err ? err : finish(work, n_held);
 }
 
+/* It says that its publisher is alive, whatever else. */
+static void hear(struct baleen_fleet_work *work)
+{
+	struct baleen_fleet_publisher *publisher = &work->account.publisher;
+
+	if (work->message->made_ms <= publisher->head_ms)
+		return;
+	publisher->head_ms = work->message->made_ms;
+	publisher->heard_ms = work->receiver->local_ms;
+}
+
 static int take_snapshot(struct baleen_fleet_work *work)
 {
 	const struct baleen_fleet_message *message = work->message;
@@ -226,9 +190,10 @@ static int take_snapshot(struct baleen_fleet_work *work)
 	u64 n_held = publisher->n_held;
 	int err;
 
-	if (is_other(work) && !is_blank(publisher) && message->made_ms <= publisher->signed_ms)
-		return refuse(work, BALEEN_FLEET_CAUSE_REPLAY,
-			      "%s: it is of an incarnation that is over", publisher->name);
+	if (is_over(work))
+		return baleen_fleet_refuse(work, BALEEN_FLEET_CAUSE_REPLAY,
+					   "%s: it is of an incarnation that is over",
+					   publisher->name);
 	if (!is_other(work) && message->last < publisher->sequence) {
 		work->result->verdict = BALEEN_FLEET_DUPLICATE;
 		return 0;
@@ -242,6 +207,11 @@ static int take_snapshot(struct baleen_fleet_work *work)
 	}
 	if (is_full(work, message->n_entries))
 		return refuse_full(work);
+	/* Its clock may have been set back. */
+	if (is_other(work)) {
+		publisher->signed_ms = publisher->agreed_ms = publisher->head_ms = 0;
+		hear(work);
+	}
 	err = publisher->id ? baleen_fleet_clone_forget(work) : save(work);
 	work->result->is_whole = true;
 	publisher->is_cloned = false;
@@ -249,17 +219,6 @@ static int take_snapshot(struct baleen_fleet_work *work)
 	if (!err)
 		err = baleen_fleet_apply_snapshot(work);
 	return err ? err : finish(work, n_held);
-}
-
-/* It says that its publisher is alive, whatever else. */
-static void hear(struct baleen_fleet_work *work)
-{
-	struct baleen_fleet_publisher *publisher = &work->account.publisher;
-
-	if (work->message->made_ms <= publisher->head_ms)
-		return;
-	publisher->head_ms = work->message->made_ms;
-	publisher->heard_ms = work->receiver->local_ms;
 }
 
 /* A publisher never signs a smaller number later. */
@@ -278,12 +237,13 @@ static int take_head(struct baleen_fleet_work *work)
 	struct baleen_fleet_publisher *publisher = &work->account.publisher;
 	bool is_clone = !is_other(work) && goes_back(work);
 
-	hear(work);
+	if (!is_over(work))
+		hear(work);
 	if (is_other(work)) {
 		/* Nothing was ever published: there is nothing to fetch. */
 		if (is_blank(publisher) && !message->last)
 			return 0;
-		if (message->made_ms > publisher->signed_ms)
+		if (!is_over(work))
 			return tell_gap(work);
 		work->result->verdict = BALEEN_FLEET_DUPLICATE;
 		return 0;
@@ -305,15 +265,16 @@ static int take_head(struct baleen_fleet_work *work)
 	return save(work);
 }
 
-static bool is_over(const struct baleen_fleet_work *work)
+static bool is_of_long_ago(const struct baleen_fleet_work *work)
 {
 	return work->message->made_ms + BALEEN_FLEET_MAX_TTL_MS < work->receiver->now_ms;
 }
 
 static int refuse_signal(struct baleen_fleet_work *work)
 {
-	return refuse(work, BALEEN_FLEET_CAUSE_FULL, "%s: it has said something on %d subjects",
-		      work->message->publisher, BALEEN_FLEET_MAX_SIGNALS);
+	return baleen_fleet_refuse(work, BALEEN_FLEET_CAUSE_FULL,
+				   "%s: it has said something on %d subjects",
+				   work->message->publisher, BALEEN_FLEET_MAX_SIGNALS);
 }
 
 static int take_signal(struct baleen_fleet_work *work)
@@ -335,8 +296,8 @@ static int take_signal(struct baleen_fleet_work *work)
 
 static int refuse_right(struct baleen_fleet_work *work, const char *what)
 {
-	return refuse(work, BALEEN_FLEET_CAUSE_RIGHT, "%s: it may not %s", work->message->publisher,
-		      what);
+	return baleen_fleet_refuse(work, BALEEN_FLEET_CAUSE_RIGHT, "%s: it may not %s",
+				   work->message->publisher, what);
 }
 
 static int take_control(struct baleen_fleet_work *work)
@@ -350,9 +311,9 @@ static int take_control(struct baleen_fleet_work *work)
 	}
 	if (!baleen_fleet_grant_may(work->grant, message->control))
 		return refuse_right(work, baleen_fleet_right_name(message->control));
-	if (is_over(work))
-		return refuse(work, BALEEN_FLEET_CAUSE_REPLAY, "%s: it was signed long ago",
-			      message->publisher);
+	if (is_of_long_ago(work))
+		return baleen_fleet_refuse(work, BALEEN_FLEET_CAUSE_REPLAY,
+					   "%s: it was signed long ago", message->publisher);
 	return message->control == BALEEN_FLEET_SIGNAL ? take_signal(work) : 0;
 }
 
@@ -382,8 +343,9 @@ static int take(struct baleen_fleet_work *work)
 	if (ret < 0)
 		return ret;
 	if (!work->account.publisher.id && ret >= BALEEN_FLEET_MAX_NAMES)
-		return refuse(work, BALEEN_FLEET_CAUSE_FULL, "%s: its host has %d publishers",
-			      work->message->publisher, BALEEN_FLEET_MAX_NAMES);
+		return baleen_fleet_refuse(work, BALEEN_FLEET_CAUSE_FULL,
+					   "%s: its host has %d publishers",
+					   work->message->publisher, BALEEN_FLEET_MAX_NAMES);
 	baleen_fleet_usage_hold(&work->account.usage, work->receiver->now_ms);
 	switch (work->message->type) {
 	case BALEEN_FLEET_BATCH: return take_batch(work);
@@ -429,8 +391,8 @@ int baleen_fleet_receive(const struct baleen_fleet_receiver *receiver, const voi
 
 	memset(result, 0, sizeof(*result));
 	if (baleen_fleet_decode(bytes, n_bytes, &message, &why))
-		return refuse(&work, BALEEN_FLEET_CAUSE_FORM, "a message that cannot be read: %s",
-			      why);
+		return baleen_fleet_refuse(&work, BALEEN_FLEET_CAUSE_FORM,
+					   "a message that cannot be read: %s", why);
 	work.message = &message;
 	result->message = message;
 	result->message.body = NULL;

@@ -11,8 +11,10 @@
 
 #include "fleet/fleet_result.h"
 
-/* A message may be signed so long after the broker's time: clocks are measured. */
-#define BALEEN_FLEET_AHEAD_MS 60000ull
+/* A message may be signed so long after the broker's time: as far as a clock may be set back
+ * without being far, since who has heard of what is later signs after that.
+ */
+#define BALEEN_FLEET_AHEAD_MS (2 * 3600000ull)
 
 /**
  * baleen_fleet_receive() - take a message

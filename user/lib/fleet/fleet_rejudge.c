@@ -80,6 +80,9 @@ static int judge_one(struct judging *judging, struct baleen_fleet_row *row, bool
 			baleen_fleet_row_end(work->grant, work->account.publisher.is_control, row);
 	if (row->force_ms <= now_ms)
 		row->hold = BALEEN_FLEET_HOLD_ENDED;
+	else if (!work->account.publisher.is_control &&
+		 baleen_fleet_policy_never(work->receiver->policy, &row->entry.key))
+		row->hold = BALEEN_FLEET_HOLD_NEVER;
 	else
 		row->hold = baleen_fleet_judge(work->grant, &work->account.usage, &row->entry,
 					       old.hold == BALEEN_FLEET_IN_FORCE ? 0 : now_ms);

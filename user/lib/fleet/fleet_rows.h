@@ -25,7 +25,8 @@ struct baleen_fleet_account {
  * @hold: enum baleen_fleet_hold
  * @base_ms: when it was made, or when it came if that was before
  * @force_ms: when it ends on this host: the policy may end it before
- * @local_ms: of an own one: its end as it was synced, by this host's clock
+ * @local_ms: of a ban of this host: its end as it was synced; of what an operator says: when this
+ *            host heard of it; by this host's clock
  */
 struct baleen_fleet_row {
 	struct baleen_fleet_entry entry;

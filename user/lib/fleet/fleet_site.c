@@ -10,6 +10,7 @@
 
 #include "fleet/fleet_site.h"
 #include "state/rule_store_path.h"
+#include "state/entries.h"
 #include "util/fd.h"
 #include "util/minisign.h"
 #include "util/output.h"
@@ -72,6 +73,11 @@ static int judge(const struct baleen_fleet_conf *conf, const char *name,
 						error);
 	if (!err)
 		err = check_fleet(conf, name, &parsed, error);
+	if (!err && parsed.serial < conf->least_serial)
+		err = baleen_fail(error, EINVAL,
+				  "%s: its serial is %llu, and fleet.conf asks for %llu or more",
+				  name, (unsigned long long)parsed.serial,
+				  (unsigned long long)conf->least_serial);
 	if (err)
 		baleen_fleet_policy_free(&parsed);
 	else
@@ -241,17 +247,30 @@ static int keep(const struct baleen_fleet_signed *texts, struct baleen_error *er
 	return err;
 }
 
-static int keep_newer(const struct baleen_fleet_conf *conf, u64 serial,
+/* A host that has none yet is not given one that nobody would sign today. */
+static bool is_too_old(const struct baleen_fleet_policy *policy)
+{
+	return policy->expires_ms && policy->expires_ms <= baleen_now_ms();
+}
+
+static int keep_newer(const struct baleen_fleet_conf *conf,
+		      const struct baleen_fleet_policy *policy,
 		      const struct baleen_fleet_signed *texts, struct baleen_error *error)
 {
 	struct baleen_fleet_policy known = { 0 };
 	int err = baleen_rule_store_make_root(true, error), lock = err ? err : hold_lock(error);
-	bool is_news;
+	bool is_news, is_first;
 
 	if (lock < 0)
 		return lock;
-	is_news = baleen_fleet_site_policy(conf, &known, NULL, NULL) || serial > known.serial;
+	is_first = baleen_fleet_site_policy(conf, &known, NULL, NULL) != 0;
+	is_news = is_first || policy->serial > known.serial;
 	baleen_fleet_policy_free(&known);
+	if (is_first && is_too_old(policy)) {
+		close(lock);
+		return baleen_fail(error, ESTALE, "policy %llu has expired: a newer one is needed",
+				   (unsigned long long)policy->serial);
+	}
 	if (is_news)
 		err = keep(texts, error);
 	close(lock);
@@ -266,7 +285,7 @@ int baleen_fleet_site_policy_take(const struct baleen_fleet_conf *conf,
 	int ret = judge(conf, "policy", texts, &policy, error);
 
 	if (!ret)
-		ret = keep_newer(conf, policy.serial, texts, error);
+		ret = keep_newer(conf, &policy, texts, error);
 	baleen_fleet_policy_free(&policy);
 	return ret;
 }

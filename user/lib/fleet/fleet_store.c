@@ -236,3 +236,17 @@ s64 baleen_fleet_store_offset(const struct baleen_fleet_store *store)
 		return 0;
 	return strtoll(text, NULL, 10);
 }
+
+int baleen_fleet_store_latest(const struct baleen_fleet_store *store, u64 *latest_ms,
+			      struct baleen_error *error)
+{
+	int ret;
+
+	*latest_ms = 0;
+	ret = baleen_sql_do(&store->db,
+			    "SELECT MAX(IFNULL((SELECT MAX(signed_ms) FROM publisher), 0),"
+			    " IFNULL((SELECT MAX(agreed_ms) FROM publisher), 0),"
+			    " IFNULL((SELECT MAX(made_ms) FROM asked), 0))",
+			    latest_ms, error, NULL, 0);
+	return ret < 0 ? ret : 0;
+}

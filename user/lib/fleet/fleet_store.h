@@ -124,6 +124,17 @@ int baleen_fleet_store_set(struct baleen_fleet_store *store, const char *name, c
 s64 baleen_fleet_store_offset(const struct baleen_fleet_store *store);
 
 /**
+ * baleen_fleet_store_latest() - the latest time that this host has heard of, or said
+ * @store: opened
+ * @latest_ms: filled in: broker's time; 0 for none
+ * @error: filled in on failure
+ *
+ * Return: 0 or a negative errno.
+ */
+int baleen_fleet_store_latest(const struct baleen_fleet_store *store, u64 *latest_ms,
+			      struct baleen_error *error);
+
+/**
  * struct baleen_fleet_publisher - a publisher, as this host has it
  * @id: private
  * @name: HOST/ORIGIN
@@ -136,8 +147,8 @@ s64 baleen_fleet_store_offset(const struct baleen_fleet_store *store);
  * @n_held: that are held
  * @digest: of all its entries
  * @signed_ms: when the newest message that was applied was signed, broker's time
- * @agreed_ms: when the head that last agreed was signed, broker's time; 0 for never; of an own one
- *             of an operator: the time of his last word
+ * @agreed_ms: when the head that last agreed was signed, broker's time; 0 for never; of an own one:
+ * when the last of its entries was made
  * @head_ms: when its newest head was signed, broker's time; 0 for none
  * @heard_ms: when that came, this host's time
  * @is_suspended: its entries do not count

@@ -14,15 +14,11 @@
 int baleen_fleet_word_time(const struct baleen_fleet_store *store, u64 now_ms, u64 *made_ms,
 			   struct baleen_error *error)
 {
-	u64 last_ms = 0;
-	int ret = baleen_sql_do(&store->db,
-				"SELECT MAX(IFNULL((SELECT MAX(signed_ms) FROM publisher), 0),"
-				" IFNULL((SELECT MAX(agreed_ms) FROM publisher), 0),"
-				" IFNULL((SELECT MAX(made_ms) FROM asked), 0))",
-				&last_ms, error, NULL, 0);
+	u64 last_ms;
+	int err = baleen_fleet_store_latest(store, &last_ms, error);
 
-	if (ret < 0)
-		return ret;
+	if (err)
+		return err;
 	*made_ms = now_ms > last_ms ? now_ms : last_ms + 1;
 	return 0;
 }
@@ -62,11 +58,12 @@ static u32 judge(const struct baleen_fleet_work *work, const struct baleen_fleet
 static int put_entry(struct taking *taking, const struct baleen_fleet_entry *entry)
 {
 	struct baleen_fleet_work *work = &taking->work;
-	struct baleen_fleet_row old,
-		row = { .entry = *entry, .base_ms = entry->made_ms, .force_ms = entry->end_ms };
+	struct baleen_fleet_row old, row = { .entry = *entry,
+					     .base_ms = entry->made_ms,
+					     .force_ms = entry->end_ms,
+					     .local_ms = work->receiver->local_ms };
 	int ret = baleen_fleet_row_find(work->receiver->store, work->account.publisher.id, entry,
 					&old, work->error);
-
 	bool is_there = ret > 0;
 
 	if (ret < 0)
@@ -151,8 +148,6 @@ static int take_asked(struct taking *taking)
 			ret = take_back_opposite(taking, &row.entry);
 		if (!ret)
 			ret = put_entry(taking, &row.entry);
-		if (!ret && row.entry.made_ms > work->account.publisher.agreed_ms)
-			work->account.publisher.agreed_ms = row.entry.made_ms;
 		ret = ret ? ret : 1;
 	}
 	return ret < 0 ? ret : 0;

@@ -21,6 +21,23 @@ static void tell_connection(struct baleen_patient *patient,
 				   "nothing goes out to the fleet: %.200s", health->sends);
 }
 
+static void tell_policy(struct baleen_patient *patient, const struct baleen_fleet_health *health)
+{
+	u64 now_ms = baleen_now_ms();
+	char span[BALEEN_DURATION_TEXT];
+
+	if (!health->expires_ms || health->expires_ms > now_ms + BALEEN_FLEET_EXPIRES_SOON_MS)
+		return;
+	if (health->expires_ms <= now_ms)
+		baleen_checkup_add(patient, BALEEN_LEVEL_PROBLEM, CHECK,
+				   "the policy has expired: it was not signed again, or Redis "
+				   "withholds a newer one; it goes on until there is one");
+	else
+		baleen_checkup_add(patient, BALEEN_LEVEL_NOTE, CHECK,
+				   "the policy expires in %s: sign one with a later day",
+				   baleen_duration_format(health->expires_ms - now_ms, span));
+}
+
 static void tell_publishers(struct baleen_patient *patient,
 			    const struct baleen_fleet_health *health)
 {
@@ -55,6 +72,7 @@ static void tell_health(struct baleen_patient *patient, const struct baleen_flee
 	u32 n = patient->checkup->n;
 
 	tell_connection(patient, health);
+	tell_policy(patient, health);
 	tell_publishers(patient, health);
 	if (n == patient->checkup->n)
 		baleen_checkup_add(patient, BALEEN_LEVEL_OK, CHECK,
