@@ -7,6 +7,11 @@
 #include "cli/common/options.h"
 #include "cli/fleet/fleet_verbs.h"
 #include "fleet/fleet_answer.h"
+#include "fleet/fleet_own.h"
+#include "util/clock.h"
+
+/* Hosts have so long to get what was said here. */
+#define UNTIL_MS 10000
 
 /**
  * struct asked - a question and its answers
@@ -14,12 +19,14 @@
  * @answer: of each host of @policy: enum baleen_fleet_answer, -1 for none
  * @reason: of each host, inside @text; NULL for none
  * @n_banned: hosts on which it is in force
+ * @text: all answers
  */
 struct asked {
 	struct baleen_fleet_policy policy;
 	int *answer;
 	const char **reason;
 	size_t n_banned;
+	char *text;
 };
 
 static const char *word_of(int answer)
@@ -104,36 +111,63 @@ static int sign(const struct fleet_place *place, const struct baleen_fleet_messa
 	return err ? complain("%s", error.text) : 0;
 }
 
-static int ask(const struct fleet_place *place, struct asked *asked,
-	       const struct baleen_fleet_key *key, u64 wait_ms, bool is_json)
+static void forget_answers(struct asked *asked)
 {
-	char subject[BALEEN_FLEET_KEY_TEXT], wait[24], *text = NULL;
+	for (size_t i = 0; i < asked->policy.n_hosts; i++) {
+		asked->answer[i] = -1;
+		asked->reason[i] = NULL;
+	}
+	asked->n_banned = 0;
+	free(asked->text);
+	asked->text = NULL;
+}
+
+static int ask(const struct fleet_place *place, struct asked *asked,
+	       const struct baleen_fleet_key *key, u64 wait_ms)
+{
 	struct baleen_fleet_writer writer = { 0 };
 	struct baleen_fleet_message message = { .type = BALEEN_FLEET_CONTROL,
 						.control = BALEEN_FLEET_ASK,
 						.set = BALEEN_FLEET_SET,
 						.key = *key };
+	char wait[24];
 	int err;
 
 	strcpy(message.fleet, place->conf.fleet);
 	snprintf(message.publisher, sizeof(message.publisher), "%s/" BALEEN_FLEET_CONTROL_ORIGIN,
 		 place->conf.host);
-	baleen_fleet_key_format(key, subject);
 	snprintf(wait, sizeof(wait), "%llu", (unsigned long long)wait_ms);
+	forget_answers(asked);
 	err = sign(place, &message, &writer);
 	if (!err)
-		err = fleet_run_order("--ask", wait, writer.bytes, writer.n_bytes, &text);
+		err = fleet_run_order("--ask", wait, writer.bytes, writer.n_bytes, &asked->text);
 	baleen_fleet_writer_free(&writer);
-	if (err)
-		return err;
-	take_answers(asked, text);
-	err = is_json ? print_objects(asked, subject) : print_text(asked, subject);
-	free(text);
-	return err ? err : asked->n_banned ? EXIT_DONE : EXIT_FAILED;
+	if (!err)
+		take_answers(asked, asked->text);
+	return err;
 }
 
-int fleet_ask(const struct fleet_place *place, const struct baleen_fleet_key *key, u64 wait_ms,
-	      bool is_json)
+/* Until enough hosts have it, or time is over. */
+static int ask_until(const struct fleet_place *place, struct asked *asked,
+		     const struct baleen_fleet_key *key, const struct fleet_asking *asking)
+{
+	u64 until_ms = baleen_monotonic_ms() + UNTIL_MS;
+	u64 least = asking->least < asked->policy.n_hosts ? asking->least : asked->policy.n_hosts;
+	char subject[BALEEN_FLEET_KEY_TEXT];
+	int err;
+
+	do {
+		err = ask(place, asked, key, asking->wait_ms);
+	} while (!err && asked->n_banned < least && baleen_monotonic_ms() < until_ms);
+	if (err)
+		return err;
+	baleen_fleet_key_format(key, subject);
+	err = asking->is_json ? print_objects(asked, subject) : print_text(asked, subject);
+	return err ? err : asked->n_banned >= (least ? least : 1) ? EXIT_DONE : EXIT_FAILED;
+}
+
+int fleet_ask(const struct fleet_place *place, const struct baleen_fleet_key *key,
+	      const struct fleet_asking *asking)
 {
 	struct asked asked = { 0 };
 	struct baleen_error error;
@@ -143,10 +177,9 @@ int fleet_ask(const struct fleet_place *place, const struct baleen_fleet_key *ke
 		return complain("%s", error.text);
 	asked.answer = malloc((asked.policy.n_hosts + 1) * sizeof(*asked.answer));
 	asked.reason = calloc(asked.policy.n_hosts + 1, sizeof(*asked.reason));
-	for (size_t i = 0; asked.answer && i < asked.policy.n_hosts; i++)
-		asked.answer[i] = -1;
-	err = asked.answer && asked.reason ? ask(place, &asked, key, wait_ms, is_json) :
+	err = asked.answer && asked.reason ? ask_until(place, &asked, key, asking) :
 					     complain("not enough memory");
+	free(asked.text);
 	free(asked.answer);
 	free(asked.reason);
 	baleen_fleet_policy_free(&asked.policy);

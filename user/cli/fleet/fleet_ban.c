@@ -16,12 +16,18 @@
 #include "net/device.h"
 #include "state/rule_store_each.h"
 #include "util/duration.h"
+#include "util/number.h"
+
+/* For the answers of all hosts. */
+#define ASK_MS 1500
 
 /**
  * struct ban - one run of the command
  * @entry: reason and end of the bans
  * @wait_ms: for other writers
  * @is_json: report as JSON
+ * @hosts: so many are to enforce it, or "all"; NULL: nobody is asked
+ * @least: the same
  * @key: the keys
  * @n_keys: how many
  * @devices: that have a rule which takes the fleet
@@ -34,6 +40,8 @@ struct ban {
 	struct entry_options entry;
 	u64 wait_ms;
 	bool is_json;
+	const char *hosts;
+	u64 least;
 	char **key;
 	int n_keys;
 	struct devices devices;
@@ -220,6 +228,41 @@ static void tell_of_policy(const struct ban *ban, const struct baleen_fleet_conf
 	baleen_fleet_policy_free(&policy);
 }
 
+/* All, where there are fewer. */
+static int parse_hosts(struct ban *ban)
+{
+	if (!ban->hosts)
+		return 0;
+	if (!strcmp(ban->hosts, "all"))
+		ban->least = ~0ull;
+	else if (baleen_count_parse(ban->hosts, &ban->least) || !ban->least)
+		return complain_usage(&fleet_ban_command, "--hosts '%s': not a number, nor all",
+				      ban->hosts);
+	return ban->is_json ? complain_usage(&fleet_ban_command, "--hosts takes no --json") : 0;
+}
+
+/* It is said of each key where it is in force, and where not. */
+static int wait_for_hosts(const struct ban *ban)
+{
+	const struct fleet_asking asking = { .wait_ms = ASK_MS, .least = ban->least };
+	struct fleet_place place;
+	int err = fleet_place_open(&place), ret = 0;
+
+	if (err)
+		return err;
+	for (int i = 0; i < ban->n_keys; i++) {
+		struct baleen_fleet_key key;
+
+		err = baleen_fleet_key_parse(ban->key[i], &key) ?
+			      complain("%s: no address or prefix, so nobody is asked about it",
+				       ban->key[i]) :
+			      fleet_ask(&place, &key, &asking);
+		ret = ret ? ret : err;
+	}
+	fleet_place_close(&place);
+	return ret;
+}
+
 static int run(int argc, char **argv)
 {
 	struct ban ban = { .wait_ms = BALEEN_LOCK_TIMEOUT_MS };
@@ -227,6 +270,9 @@ static int run(int argc, char **argv)
 	struct baleen_error error;
 	int err = options_parse(&fleet_ban_command, &ban, &argc, &argv);
 
+	if (err)
+		return err;
+	err = parse_hosts(&ban);
 	if (err)
 		return err;
 	if (ban.entry.origin)
@@ -249,6 +295,8 @@ static int run(int argc, char **argv)
 		tell_of_policy(&ban, &place.conf);
 	if (!err && ban.is_json)
 		err = print_json(json_incref(ban.report));
+	if (!err && ban.n_banned && ban.least)
+		err = wait_for_hosts(&ban);
 	json_decref(ban.report);
 	if (err)
 		return err;
@@ -258,13 +306,15 @@ static int run(int argc, char **argv)
 static const struct option_spec options[] = {
 	{ .table = entry_option_table, .at = offsetof(struct ban, entry) },
 	WAIT_OPTION(ban, wait_ms),
+	VALUE("hosts", 0, "N", option_text, ban, hosts,
+	      "wait until N hosts, or all, enforce it, 10 s at the most; fails when they do not"),
 	FLAG("json", 'j', ban, is_json, "report as JSON, an array"),
 	{ 0 },
 };
 
 const struct command fleet_ban_command = {
 	.name = "fleet ban",
-	.synopsis = "[-j] [--ttl TIME] [--reason TEXT] KEY...",
+	.synopsis = "[-j] [--ttl TIME] [--reason TEXT] [--hosts N] KEY...",
 	.help = "Bans addresses or prefixes on all hosts, for a day unless --ttl says otherwise: in\n"
 		"the rules of this host that take bans of the fleet, as origin operator, from where\n"
 		"they go out. 'baleen del --origin operator' takes one back, 'baleen fleet pardon'\n"

@@ -116,7 +116,9 @@ static int find_key(struct find *find)
 	int err;
 
 	if (find->asks_all)
-		return fleet_ask(&find->place, &find->key, find->wait_ms, find->json);
+		return fleet_ask(&find->place, &find->key,
+				 &(struct fleet_asking){ .wait_ms = find->wait_ms,
+							 .is_json = find->json });
 	err = baleen_fleet_view_find(&find->place.store, &find->key, find->now_ms, show, find,
 				     &error);
 	return err < 0 ? complain("%s", error.text) : err;

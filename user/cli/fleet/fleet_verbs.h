@@ -21,6 +21,8 @@ extern const struct command fleet_ban_command;
 extern const struct command fleet_pardon_command;
 extern const struct command fleet_suspend_command;
 extern const struct command fleet_resume_command;
+extern const struct command fleet_check_command;
+extern const struct command fleet_log_command;
 extern const struct command fleet_demo_command;
 
 /* The origin of `baleen fleet ban`. */
@@ -49,8 +51,22 @@ u64 fleet_now_ms(const struct fleet_place *place);
 int fleet_run_order(const char *option, const char *name, const void *input, size_t n_input,
 		    char **output);
 
-/* Asks all hosts about a key, and prints what they say; an exit code. */
-int fleet_ask(const struct fleet_place *place, const struct baleen_fleet_key *key, u64 wait_ms,
-	      bool is_json);
+/**
+ * struct fleet_asking - how all hosts are asked
+ * @wait_ms: so long for answers
+ * @least: asked again, within UNTIL_MS, until so many say that it is in force; 0: once
+ * @is_json: report as JSON
+ */
+struct fleet_asking {
+	u64 wait_ms;
+	u64 least;
+	bool is_json;
+};
+
+/* Asks all hosts about a key, and prints what they say; an exit code: failed when fewer than
+ * @least, or none.
+ */
+int fleet_ask(const struct fleet_place *place, const struct baleen_fleet_key *key,
+	      const struct fleet_asking *asking);
 
 #endif /* BALEEN_CLI_FLEET_VERBS_H */

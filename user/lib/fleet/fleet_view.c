@@ -331,3 +331,39 @@ u64 baleen_fleet_view_next_end(const struct baleen_fleet_store *store, u64 now_m
 		      &next_ms, NULL, BALEEN_SQL_VALUES(baleen_sql_number(now_ms)));
 	return next_ms;
 }
+
+/* --- for people ------------------------------------------------------------- */
+
+int baleen_fleet_view_newest(const struct baleen_fleet_store *store, u64 most,
+			     int (*visit)(const struct baleen_fleet_found *found, void *data),
+			     void *data, struct baleen_error *error)
+{
+	struct looking looking = { .store = store, .visit = visit, .data = data, .error = error };
+	struct baleen_sql_rows rows = baleen_sql_ask(
+		&store->db,
+		"SELECT p.name, p.is_own, 0, " BALEEN_FLEET_ROW_COLUMNS
+		" FROM entry JOIN publisher p ON publisher = p.id"
+		" ORDER BY made_ms DESC, p.name, of_set, family, address, length LIMIT ?",
+		error, BALEEN_SQL_VALUES(baleen_sql_number(most)));
+
+	return visit_rows(&looking, &rows);
+}
+
+int baleen_fleet_view_holds(const struct baleen_fleet_store *store, const char *publisher,
+			    u64 now_ms, u64 *n, struct baleen_error *error)
+{
+	struct baleen_sql_rows rows = baleen_sql_ask(
+		&store->db,
+		"SELECT hold, count(*) FROM entry WHERE publisher ="
+		" (SELECT id FROM publisher WHERE name = ?) AND force_ms > ? GROUP BY hold",
+		error, BALEEN_SQL_VALUES(baleen_sql_text(publisher), baleen_sql_number(now_ms)));
+
+	memset(n, 0, BALEEN_FLEET_N_HOLDS * sizeof(*n));
+	while (baleen_sql_next(&rows)) {
+		u32 hold = sqlite3_column_int(rows.row, 0);
+
+		if (hold < BALEEN_FLEET_N_HOLDS)
+			n[hold] = sqlite3_column_int64(rows.row, 1);
+	}
+	return baleen_sql_end(&rows);
+}

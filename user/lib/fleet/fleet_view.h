@@ -149,6 +149,34 @@ int baleen_fleet_view_has_pardons(const struct baleen_fleet_store *store,
 				  struct baleen_error *error);
 
 /**
+ * baleen_fleet_view_newest() - what was published last, bans and words
+ * @store: opened
+ * @most: so many
+ * @visit: called with each, the newest first: publisher, is_own, hold and entry are filled in; a
+ *         nonzero return ends the walk
+ * @data: passed to @visit
+ * @error: filled in on failure
+ *
+ * Return: 0, what @visit returned, or a negative errno.
+ */
+int baleen_fleet_view_newest(const struct baleen_fleet_store *store, u64 most,
+			     int (*visit)(const struct baleen_fleet_found *found, void *data),
+			     void *data, struct baleen_error *error);
+
+/**
+ * baleen_fleet_view_holds() - how entries of a publisher stand
+ * @store: opened
+ * @publisher: HOST/ORIGIN
+ * @now_ms: broker's time: those that have ended are not counted
+ * @n: BALEEN_FLEET_N_HOLDS numbers, by enum baleen_fleet_hold, filled in
+ * @error: filled in on failure
+ *
+ * Return: 0 or a negative errno.
+ */
+int baleen_fleet_view_holds(const struct baleen_fleet_store *store, const char *publisher,
+			    u64 now_ms, u64 *n, struct baleen_error *error);
+
+/**
  * baleen_fleet_view_taken_back() - what this host publishes, and a pardon takes back
  * @store: opened
  * @now_ms: broker's time
