@@ -3,8 +3,8 @@
 #
 # Baleen for arm64, made and tried on x86: everything builds, the module for kernel 6.12, too; unit
 # tests run in an emulated process; images, plans, saved directories and signed sets made there are
-# those made here, or are read here; a machine of arm64 filters (in-vm.sh). `make check-all`: under
-# kernels 6.1 and 6.12, with pages of 16 KiB, and all the machines of tests/kernels and tests/kmod.
+# those made here, or are read here; a machine of arm64 filters (in-vm.sh), and the module answers
+# programs of 64 bits there. `make check-all`: under 6.1, and under 6.12 with pages of 16 KiB, too.
 #
 # An emulator keeps loads in their order: tests/litmus is for that, and `make check-order`.
 
@@ -18,6 +18,9 @@ UNITS=(addresses bloom chains classic config hash image key list minisign place 
 	rate_limit recent semi set siphash tree)
 # These take 110 s.
 ! tests_all || UNITS+=(cuckoo packet shapes)
+modules=(build/kmod-test/64/{refused,refused_bind,damage,stream,batch,answers,changes,limits})
+kernels=(6.12)
+! tests_all || kernels=(6.1 6.12 6.12-16k)
 tools=(build/tools/{traffic,json,program,frame,crowd,verdict,icp_change} build/worlds/{worlds,live})
 
 # here, there COMMAND...: the program of this machine, and that of arm64
@@ -27,11 +30,13 @@ there() { "$QEMU" "$ROOT/build/arm64/baleen" "$@"; }
 # --- it builds ------------------------------------------------------------------------
 
 # shellcheck disable=SC2046 # words
-check "everything builds" tests/arm64/in make -s -j2 all "${tools[@]}" "${UNITS[@]/#/build/unit/test_}"
+check "everything builds" tests/arm64/in make -s -j2 all "${tools[@]}" "${modules[@]}" "${UNITS[@]/#/build/unit/test_}"
 for name in baleen baleend libexec/baleen/baleen-fetch libexec/baleen/baleen-fleetd api/libbaleen.so.0.1; do
 	is "$name is of arm64" "$(od -An -t x1 -j 18 -N 2 "build/arm64/$name" 2>/dev/null)" " b7 00"
 done
-check "the module builds" tests/arm64/in make -s kmod KDIR="$(VM_ARCH=arm64 tests/vm/fetch headers 6.12)"
+for kernel in "${kernels[@]}"; do
+	check "the module builds for $kernel" tests/arm64/in make -s kmod KDIR="$(VM_ARCH=arm64 tests/vm/fetch headers "$kernel")"
+done
 # Libraries of both, in the mount namespace of this test: with -L the emulator would look for `/`, too, in
 # its own tree, and what is written would end up there.
 SYSROOT=$(tests/arm64/sysroot) && QEMU=$(command -v qemu-aarch64-static) &&
@@ -94,13 +99,20 @@ check "save here" in_ns "$B" "$BALEEN" save -o "$TMP/saved" veth-b
 tar -C "$TMP" -cf "$TMP/saved.tar" saved
 files=(tests/lib.sh tests/baleend.sh user/systemd/baleend.service tests/kernels/lib.sh build/baleen "${tools[@]}" "$TMP/saved.tar")
 
-# machine KERNEL
+# Images of here, which the module of there has to understand.
+images=$TMP/images
+mkdir "$images"
+source tests/kmod/images.sh
+make_images || bail "no images"
+
+# machine KERNEL SCRIPT FILE...
 machine()
 {
-	echo "# in a machine with kernel $1"
-	tests/arm64/in tests/vm/run "$1" tests/arm64/in-vm.sh "${files[@]}" >"$TMP/machine" 2>"$TMP/err" </dev/null
+	local line status
+
+	echo "# $2 in a machine with kernel $1"
+	tests/arm64/in tests/vm/run "$@" >"$TMP/machine" 2>"$TMP/err" </dev/null
 	status=$?
-	sed -n '/^# saved /s///p' "$TMP/machine" | base64 -d >"$TMP/back.tar"
 	while IFS= read -r line; do
 		case $line in
 		"ok "*) ok "$1: ${line#ok * - }" ;;
@@ -111,13 +123,18 @@ machine()
 	done <"$TMP/machine"
 	is "$1: the script ended, the kernel log is clean" "$status" 0
 	[ "$status" -eq 0 ] || sed 's/^/# /' "$TMP/err"
-	rm -rf "$TMP/back"
-	check "$1: what it saved" tar -C "$TMP" -xf "$TMP/back.tar"
-	check "$1: is restored here" in_ns "$B" "$BALEEN" restore --force veth-b "$TMP/back"
 }
 
-kernels=(6.12)
-! tests_all || kernels=(6.1 6.12 6.12-16k)
+# module KERNEL: what `make kmod` has built for it
+module()
+{
+	echo "build/kmod/$(sed -n 's/.*UTS_RELEASE "\(.*\)"/\1/p' "$(VM_ARCH=arm64 tests/vm/fetch headers "$1")/include/generated/utsrelease.h")/baleen.ko"
+}
+
 for kernel in "${kernels[@]}"; do
-	machine "$kernel"
+	machine "$kernel" tests/arm64/in-vm.sh "${files[@]}"
+	rm -rf "$TMP/back"
+	check "$kernel: what it saved" tar -C "$TMP" -xf <(sed -n '/^# saved /s///p' "$TMP/machine" | base64 -d)
+	check "$kernel: is restored here" in_ns "$B" "$BALEEN" restore --force veth-b "$TMP/back"
+	machine "$kernel" tests/kmod/in-vm.sh tests/lib.sh tests/kmod/vm.sh "$(module "$kernel")" build/baleen "$images"/*.bln "${modules[@]}"
 done
