@@ -177,7 +177,7 @@ deps-build:
 deps-demo:
 	@$(call install,build demo)
 deps-test:
-	@$(call install,build demo test deb)
+	@$(call install,build demo test deb cross)
 deps-browser:
 	@$(call install,browser)
 deps-bench:

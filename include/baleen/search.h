@@ -20,10 +20,11 @@
  * account. Writers must exclude each other; readers do nothing.
  *
  * Stores become visible in their order, and loads must be made in theirs: x86 does that, and
- * elsewhere the place of the second is made of the first (baleen_after(), and for a key that moves
- * twice tests/litmus/cuckoo-two-moves.litmus). The price is that only keys at home can give way. Slots that
- * hold fingerprints only do not say where they are at home, so none of them gives way: such
- * a table takes a key while one of its two buckets, or the stash, has room.
+ * elsewhere the place of the second is made of the first (baleen_after(), and where what gave way
+ * lies over another key that did tests/litmus/cuckoo-two-moves.litmus). The price is that only
+ * keys at home can give way. Slots that hold fingerprints only do not say where they are at home,
+ * so none of them gives way: such a table takes a key while one of its two buckets, or the stash,
+ * has room.
  */
 #ifndef BALEEN_SEARCH_H
 #define BALEEN_SEARCH_H
