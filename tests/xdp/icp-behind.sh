@@ -8,6 +8,7 @@
 # shellcheck source=tests/lib.sh
 source "$(dirname "$0")/../lib.sh"
 isolate "$@"
+# shellcheck disable=SC2119 # a pair as it is
 make_pair
 cd "$TMP" || exit 2
 # shellcheck source=tests/icp.sh
@@ -33,6 +34,9 @@ with()
 }
 
 check "a filter" baleen attach veth-b --mode generic --drop bad=bad.txt
+check_status "another mode is refused" 1 with --mode native
+is "it says why" "$(<"$TMP/err")" "baleen: veth-b: its filter is attached generic, and mode native is asked for: \
+what is behind it has its mode"
 check "and answers behind it" with
 is "it answers, by either family" "$(ask 10.66.0.2 $U/one $U/three), $(ask fd66::2 $U/two $U/three)" \
 	"hit miss, hit miss"

@@ -7,6 +7,7 @@
 # shellcheck source=tests/lib.sh
 source "$(dirname "$0")/../lib.sh"
 isolate "$@"
+# shellcheck disable=SC2119 # a pair as it is
 make_pair
 cd "$TMP" || exit 2
 # shellcheck source=tests/icp.sh
@@ -115,14 +116,14 @@ is "as JSON" "$(jq -c '.[0] | [.device, .sibling, .answer, .has, .fresh_s]' "$TM
 	'["veth-b","a","miss",false,null]'
 check_status "of URLs and addresses at once" 1 baleen why veth-b $U/one 10.66.0.1
 held $U/one $U/two
-baleen metrics >metrics
-is "metrics have it" "$(grep -c '^baleen_icp_' metrics) \
-$(sed -n 's/^baleen_icp_objects{device="veth-b",sibling="a"} //p' metrics) \
-$(sed -n 's/^baleen_icp_answers_total{device="veth-b",sibling="a",answer="hit"} //p' metrics)" "26 2 3"
+baleen metrics >now.metrics
+is "metrics have it" "$(grep -c '^baleen_icp_' now.metrics) \
+$(sed -n 's/^baleen_icp_objects{device="veth-b",sibling="a"} //p' now.metrics) \
+$(sed -n 's/^baleen_icp_answers_total{device="veth-b",sibling="a",answer="hit"} //p' now.metrics)" "26 2 3"
 is "those of one device, too" "$(baleen metrics veth-b | grep -c '^baleen_icp_')" 26
 check "another device has none" test "$(baleen metrics lo | grep -c '^baleen_icp_')" = 0
-baleen doctor veth-b >doctor
-is "doctor finds it well" "$(grep -c 'ok.*icp.*1 of 1 cache is answered for' doctor)" 1
+baleen doctor veth-b >now.doctor
+is "doctor finds it well" "$(grep -c 'ok.*icp.*1 of 1 cache is answered for' now.doctor)" 1
 
 # serve WHAT: in $B; the process is $server, the digest in got.digest; n_served: of URLs
 serve()
@@ -163,8 +164,8 @@ check_status "another mode" 3 baleen apply --diff veth-b
 is "is one line of a difference" "$(grep -c "^veth-b: [-+]icp" "$TMP/out")" 2
 check_status "is applied" 3 baleen apply veth-b
 is "hits go to the cache now" "$(ask 10.66.0.2 $U/one $U/three)" "no answer miss"
-baleen why veth-b $U/one >why
-is "why says so" "$(grep -c 'left to the cache: mode confirm leaves hits to it; its filter has it' why)" 1
+baleen why veth-b $U/one >now.why
+is "why says so" "$(grep -c 'left to the cache: mode confirm leaves hits to it; its filter has it' now.why)" 1
 
 # --- taken back ---------------------------------------------------------------
 

@@ -378,9 +378,18 @@ static int attach_behind(struct attempt_data *attempt, struct baleen_error *erro
 	const struct baleen_attempt one = { "behind the filter", filter->there.mode,
 					    filter->config.frags };
 	struct baleen_attempts *attempts = &attempt->report->attempts;
+	enum baleen_mode asked = attempt->plan->mode;
 	struct baleen_error why;
-	int err = baleen_xdp_hand_on(filter, error);
+	int err;
 
+	if (asked != BALEEN_MODE_AUTO && asked != filter->there.mode)
+		return baleen_fail(
+			error, EBUSY,
+			"%s: its filter is attached %s, and mode %s is asked for: what is "
+			"behind it has its mode",
+			filter->device, baleen_mode_text(filter->there.mode),
+			baleen_mode_text(asked));
+	err = baleen_xdp_hand_on(filter, error);
 	if (err)
 		return err;
 	err = try_attach(&one, attempt, &why);
