@@ -61,6 +61,22 @@ check "a wider ban that comes later" b 2 fleet ban 198.51.100.0/25 --ttl 1h
 await "holds" eval 'b 1 fleet who 198.51.100.0/25 | grep -q 198.51.100.0/25'
 await "but for that one" passes 1 198.51.100.7
 
+# --- another key ------------------------------------------------------------------------------------
+
+check "the second makes another key" b 2 fleet rotate
+next=$(b 2 fleet rotate -j | jq -r .key)
+is "the same, asked again" "$(grep -c "baleen fleet admit h2 $next;" "$TMP/out")" 1
+check "a ban by the old one" ban 2 192.0.2.31
+await "holds on the first" drops 1 192.0.2.31
+check "the policy learns of it" b 1 fleet admit h2 "$next"
+signs() { [ "$(b 2 fleet rotate -j | jq .done)" = true ]; }
+await "the second signs with it, and the old one goes" signs
+check "it is in its place" [ ! -e "$TMP/h2/conf/fleet/host.key.next" ]
+check "a ban by the new one" ban 2 192.0.2.32
+await "holds on the first" drops 1 192.0.2.32
+is "and what there was" "$(verdicts 1 192.0.2.31 198.51.100.8)" DD
+await "digests agree" agree 1 2
+
 # --- who has said what ------------------------------------------------------------------------------
 
 check "a pardon" b 1 fleet pardon 203.0.113.1 --reason "a customer"

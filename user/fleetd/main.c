@@ -80,12 +80,14 @@ static int wait_for_policy(struct fleet *fleet)
 
 static int load(struct fleet *fleet, struct baleen_error *error)
 {
+	bool is_next;
 	int err = baleen_fleet_conf_read(&fleet->conf, error);
 
 	if (!err)
-		err = baleen_fleet_keys_load(fleet->conf.key_path, &fleet->keys, error);
-	if (!err)
 		err = baleen_fleet_site_policy(&fleet->conf, &fleet->policy, NULL, error);
+	if (!err)
+		err = baleen_fleet_site_keys(&fleet->conf, &fleet->policy, &fleet->keys, &is_next,
+					     error);
 	if (!err)
 		err = baleen_fleet_store_open(&fleet->store, NULL, true, error);
 	return err;

@@ -16,6 +16,7 @@ static const struct command *const verbs[] = {
 	&fleet_pardon_command,
 	&fleet_suspend_command,
 	&fleet_resume_command,
+	&fleet_rotate_command,
 	&fleet_check_command,
 	&fleet_log_command,
 	&fleet_demo_command,

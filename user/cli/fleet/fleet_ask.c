@@ -93,12 +93,13 @@ static int print_objects(const struct asked *asked, const char *key)
 				    (json_int_t)asked->policy.n_hosts, "hosts", hosts));
 }
 
-static int sign(const struct fleet_place *place, const struct baleen_fleet_message *message,
-		struct baleen_fleet_writer *writer)
+static int sign(const struct fleet_place *place, const struct baleen_fleet_policy *policy,
+		const struct baleen_fleet_message *message, struct baleen_fleet_writer *writer)
 {
 	struct baleen_fleet_keys keys;
 	struct baleen_error error;
-	int err = baleen_fleet_keys_load(place->conf.key_path, &keys, &error);
+	bool is_next;
+	int err = baleen_fleet_site_keys(&place->conf, policy, &keys, &is_next, &error);
 
 	if (!err) {
 		const struct baleen_fleet_signer signer = { .fleet = place->conf.fleet,
@@ -138,13 +139,28 @@ static int ask(const struct fleet_place *place, struct asked *asked,
 		 place->conf.host);
 	snprintf(wait, sizeof(wait), "%llu", (unsigned long long)wait_ms);
 	forget_answers(asked);
-	err = sign(place, &message, &writer);
+	err = sign(place, &asked->policy, &message, &writer);
 	if (!err)
 		err = fleet_run_order("--ask", wait, writer.bytes, writer.n_bytes, &asked->text);
 	baleen_fleet_writer_free(&writer);
 	if (!err)
 		take_answers(asked, asked->text);
 	return err;
+}
+
+/* Hosts would not answer: that is said before they are asked. */
+static int check_right(const struct fleet_place *place, const struct asked *asked)
+{
+	char publisher[BALEEN_FLEET_PUBLISHER_BYTES];
+	const struct baleen_fleet_grant *grant;
+
+	snprintf(publisher, sizeof(publisher), "%s/" BALEEN_FLEET_CONTROL_ORIGIN, place->conf.host);
+	grant = baleen_fleet_policy_grant(&asked->policy, publisher);
+	if (grant && grant->may_suspend && baleen_fleet_policy_key(&asked->policy, publisher))
+		return 0;
+	return complain("%s may not ask all hosts: it is no operator of %s (where the policy is "
+			"signed: baleen fleet admit --operator %s KEY)",
+			place->conf.host, place->conf.fleet, place->conf.host);
 }
 
 /* Until enough hosts have it, or time is over. */
@@ -175,6 +191,10 @@ int fleet_ask(const struct fleet_place *place, const struct baleen_fleet_key *ke
 
 	if (baleen_fleet_site_policy(&place->conf, &asked.policy, NULL, &error))
 		return complain("%s", error.text);
+	if (check_right(place, &asked)) {
+		baleen_fleet_policy_free(&asked.policy);
+		return EXIT_FAILED;
+	}
 	asked.answer = malloc((asked.policy.n_hosts + 1) * sizeof(*asked.answer));
 	asked.reason = calloc(asked.policy.n_hosts + 1, sizeof(*asked.reason));
 	err = asked.answer && asked.reason ? ask_until(place, &asked, key, asking) :

@@ -21,6 +21,7 @@ extern const struct command fleet_ban_command;
 extern const struct command fleet_pardon_command;
 extern const struct command fleet_suspend_command;
 extern const struct command fleet_resume_command;
+extern const struct command fleet_rotate_command;
 extern const struct command fleet_check_command;
 extern const struct command fleet_log_command;
 extern const struct command fleet_demo_command;

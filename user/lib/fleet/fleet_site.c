@@ -211,6 +211,27 @@ int baleen_fleet_site_check(const struct baleen_fleet_conf *conf, struct baleen_
 	return err;
 }
 
+/* --- the key of this host --------------------------------------------------------------- */
+
+int baleen_fleet_site_keys(const struct baleen_fleet_conf *conf,
+			   const struct baleen_fleet_policy *policy, struct baleen_fleet_keys *keys,
+			   bool *is_next, struct baleen_error *error)
+{
+	char path[BALEEN_FLEET_PATH + 16], publisher[BALEEN_FLEET_PUBLISHER_BYTES];
+	struct baleen_fleet_keys next = { .public_key = { 0 } };
+	const u8 *known;
+
+	snprintf(publisher, sizeof(publisher), "%s/o", conf->host);
+	snprintf(path, sizeof(path), "%s" BALEEN_FLEET_NEXT_SUFFIX, conf->key_path);
+	known = baleen_fleet_policy_key(policy, publisher);
+	*is_next = known && !baleen_fleet_keys_load(path, &next, NULL) &&
+		   !memcmp(known, next.public_key, sizeof(next.public_key));
+	if (*is_next)
+		*keys = next;
+	baleen_fleet_keys_wipe(&next);
+	return *is_next ? 0 : baleen_fleet_keys_load(conf->key_path, keys, error);
+}
+
 /* --- another policy ------------------------------------------------------------------- */
 
 /* Two who write at once: the one with the larger serial is to stay. */

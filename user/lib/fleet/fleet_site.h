@@ -13,6 +13,7 @@
 #define BALEEN_FLEET_SITE_H
 
 #include "fleet/fleet_conf.h"
+#include "fleet/fleet_keys.h"
 #include "fleet/fleet_policy.h"
 
 #define BALEEN_FLEET_SIGNATURE_SUFFIX ".minisig"
@@ -46,6 +47,24 @@ void baleen_fleet_signed_free(struct baleen_fleet_signed *texts);
 int baleen_fleet_site_policy(const struct baleen_fleet_conf *conf,
 			     struct baleen_fleet_policy *policy, struct baleen_fleet_signed *texts,
 			     struct baleen_error *error);
+
+/* Behind the name of the file of the key: the one that the policy does not know yet. */
+#define BALEEN_FLEET_NEXT_SUFFIX ".next"
+
+/**
+ * baleen_fleet_site_keys() - the key that this host signs with
+ * @conf: fleet.conf
+ * @policy: the policy
+ * @keys: filled in; wipe with baleen_fleet_keys_wipe()
+ * @is_next: filled in: it is the one of the file with BALEEN_FLEET_NEXT_SUFFIX, since the policy
+ * has it
+ * @error: filled in on failure
+ *
+ * Return: 0 or a negative errno.
+ */
+int baleen_fleet_site_keys(const struct baleen_fleet_conf *conf,
+			   const struct baleen_fleet_policy *policy, struct baleen_fleet_keys *keys,
+			   bool *is_next, struct baleen_error *error);
 
 /**
  * baleen_fleet_site_check() - is the file that fleet.conf names right?
