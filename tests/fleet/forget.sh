@@ -105,3 +105,8 @@ check "the publisher is suspended" b 1 fleet suspend h2/fail2ban
 await "it passes" passes 1 198.51.100.1
 check "and resumed" b 2 fleet resume h2/fail2ban
 await "it counts" drops 1 198.51.100.1
+# A head is signed by the clock as it was set: it is before those of before, and heard all the same.
+sleep 45
+heard() { status_of 1 '.publishers[] | select(.name == "h2/fail2ban") | .silence_ms'; }
+check "the second is heard of since" [ "$(heard)" -lt 45000 ]
+is "and nobody waits or is refused for good" "$(status_of 1 '[.silent, .behind]' | jq -c)" "[0,0]"

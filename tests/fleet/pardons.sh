@@ -25,6 +25,8 @@ check_status "a host that is no operator does not let go" 1 b 2 fleet pardon 192
 is "it says who may" "$(<"$TMP/err")" "baleen: h2 may not pardon: it is no operator of lab (where \
 the policy is signed: baleen fleet admit --operator h2 KEY)"
 check_status "nor suspend" 1 b 2 fleet suspend h1/fail2ban
+check_status "nor ask all hosts" 1 b 2 fleet who --all 192.0.2.1
+is "for nobody would answer" "$(cut -d : -f 2 "$TMP/err")" " h2 may not ask all hosts"
 check "a ban" ban 2 192.0.2.1
 await "holds on the first" drops 1 192.0.2.1
 # Whoever has its key says it all the same.

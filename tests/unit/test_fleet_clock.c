@@ -94,6 +94,14 @@ static void test_set_back(void **state)
 	receives(head(), BALEEN_FLEET_GAP);
 	hears_of_here(snapshot());
 	receives(head(), BALEEN_FLEET_APPLIED);
+	/* It is heard, so nobody thinks that it is silent. */
+	assert_int_equal(publisher_of(&there).head_ms, fleet_now);
+	const struct baleen_fleet_signer by = { .fleet = "example",
+						.keys = &ops,
+						.now_ms = fleet_now };
+	OK(baleen_fleet_own_snapshot(&office, "ops/control", &by, &all, &error));
+	hears_at(&here, "web3", all);
+	hears_of_here(all);
 	in_force("192.0.2.2 192.0.2.3");
 	baleen_sql_do(&there.db, "SELECT force_ms FROM entry WHERE address = x'c0000202'", &end_ms,
 		      NULL, NULL, 0);

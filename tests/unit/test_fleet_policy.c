@@ -45,6 +45,11 @@ static void test_refused(void **state)
 	refuses("fleet a b\n", "p:1: fleet: too many words, or too few");
 	refuses(HEAD "fleet example\n", "p:3: fleet is given twice");
 	refuses(HEAD "serial 8\n", "p:3: serial is given twice");
+	refuses(HEAD "never 192.0.2.0/33\n", "p:3: never '192.0.2.0/33': no address or prefix");
+	refuses(HEAD "never 192.0.2.1-192.0.2.9\n",
+		"p:3: never '192.0.2.1-192.0.2.9': no address or prefix");
+	refuses(HEAD "publisher web1/operator\nmay pardon\n",
+		"p:4: may pardon, suspend: of HOST/control alone, and not of web1/operator");
 	refuses(HEAD "expires tomorrow\n", "p:3: expires 'tomorrow': not a day such as 2027-06-30");
 	refuses(HEAD "expires 2027-04-31\n",
 		"p:3: expires '2027-04-31': not a day such as 2027-06-30");
@@ -97,11 +102,19 @@ static void test_read(void **state)
 	struct baleen_fleet_policy policy = parse(
 		"# of November\r\nfleet example # this one\nserial 12k\nexpires 2027-06-30\n"
 		"host web1 " KEY "\nhost web10 " KEY "\n"
-		"publisher web1/soc\n sets bans scans\n rate 5/h\n entries 20\n"
+		"never 192.0.2.0/24 2001:db8::1\n"
+		"publisher web1/control\n sets bans scans\n rate 5/h\n entries 20\n"
 		" shortest-prefix 16 32\n coverage 1M\n max-ttl 2h\n may pardon suspend signal\n"
 		"publisher web*/*");
-	const struct baleen_fleet_grant *grant = baleen_fleet_policy_grant(&policy, "web1/soc");
+	const struct baleen_fleet_grant *grant = baleen_fleet_policy_grant(&policy, "web1/control");
+	struct baleen_fleet_key key;
 
+	assert_int_equal(baleen_fleet_key_parse("192.0.2.7", &key), 0);
+	assert_true(baleen_fleet_policy_never(&policy, &key));
+	assert_int_equal(baleen_fleet_key_parse("192.0.0.0/16", &key), 0);
+	assert_false(baleen_fleet_policy_never(&policy, &key));
+	assert_int_equal(baleen_fleet_key_parse("2001:db8::2", &key), 0);
+	assert_false(baleen_fleet_policy_never(&policy, &key));
 	assert_string_equal(policy.fleet, "example");
 	assert_int_equal(policy.serial, 12000);
 	assert_int_equal(policy.expires_ms, 1814400000000);

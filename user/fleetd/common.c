@@ -119,17 +119,18 @@ static int keep_offset(struct fleet *fleet, s64 offset, struct baleen_error *err
 }
 
 /* A program that has just begun has no clock to compare with but what was signed: the broker's time
- * is before that, so it was set back.
+ * is before that, so it was set back, unless that was known.
  */
 static s64 find_set_back(const struct fleet *fleet, u64 broker, u64 local_ms)
 {
-	s64 known = baleen_fleet_store_offset(&fleet->store);
+	s64 moved_ms = (s64)(broker - local_ms) - baleen_fleet_store_offset(&fleet->store);
 	u64 latest_ms = 0;
 
-	if (!clock_is_known(fleet) || baleen_fleet_store_latest(&fleet->store, &latest_ms, NULL) ||
+	if (!clock_is_known(fleet) || moved_ms > -BALEEN_FLEET_CLOCK_JUMP_MS ||
+	    baleen_fleet_store_latest(&fleet->store, &latest_ms, NULL) ||
 	    broker + BALEEN_FLEET_CLOCK_JUMP_MS >= latest_ms)
 		return 0;
-	return (s64)(broker - local_ms) - known;
+	return moved_ms;
 }
 
 /* Logs of this host go along with the broker's clock. */

@@ -81,6 +81,7 @@ static int inherit(struct publisher *publisher, const struct baleen_fleet_publis
 		   const struct baleen_fleet_message *head, struct baleen_error *error)
 {
 	struct fleet *fleet = publisher->fleet;
+	struct sent *sent = find_sent(publisher, own->name);
 	redisReply *reply = NULL;
 	u64 n = 0;
 	int err = redis_call(&publisher->redis, &reply, error, "GET {%s}:snap:%s",
@@ -91,6 +92,12 @@ static int inherit(struct publisher *publisher, const struct baleen_fleet_publis
 	if (reply->type == REDIS_REPLY_STRING)
 		err = local_inherit(fleet, own, reply->str, reply->len, &n, error);
 	freeReplyObject(reply);
+	/* Others keep what they have of it until a rule here can have it. */
+	if (err == -ENOENT) {
+		sent->waits = true;
+		say(fleet, LOG_ALERT, "%s", error->text);
+		return 0;
+	}
 	if (!err)
 		say(fleet, LOG_ALERT,
 		    "%s: this host was installed anew, or has lost its disk: it goes on with %llu "

@@ -349,14 +349,15 @@ static int ban_in_rule(struct baleen_deploy *deploy, const struct baleen_stored_
 
 	if (!change)
 		return baleen_no_memory(inheriting->error);
-	if (make_bans(inheriting, rule->fleet.set, &batch, change))
+	if (make_bans(inheriting, *rule->fleet.set ? rule->fleet.set : BALEEN_FLEET_SET, &batch,
+		      change))
 		err = baleen_deploy_batch(deploy, &batch, inheriting->error);
 	inheriting->is_done = !err;
 	free(change);
 	return err;
 }
 
-/* The first rule that takes the set has them. */
+/* The first rule whose bans go out has them. */
 static int look_for_rule(struct baleen_rule_store_found *found, void *data)
 {
 	struct inheriting *inheriting = data;
@@ -372,7 +373,7 @@ static int look_for_rule(struct baleen_rule_store_found *found, void *data)
 		return err == -ENOENT ? 0 : err;
 	err = baleen_rule_store_get_rules(&deploy.state, &rules, inheriting->error);
 	for (u32 i = 0; i < rules.n_rules && !err && !inheriting->is_done; i++)
-		if (baleen_fleet_rule_is_published(&rules.rule[i]) && *rules.rule[i].fleet.set)
+		if (baleen_fleet_rule_is_published(&rules.rule[i]))
 			err = ban_in_rule(&deploy, &rules.rule[i], inheriting);
 	baleen_deploy_close(&deploy);
 	return err;

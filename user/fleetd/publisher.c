@@ -75,7 +75,8 @@ static int publish_all_anew(struct publisher *publisher, struct baleen_error *er
 	int err = find_own(publisher, &own, error);
 
 	for (size_t i = 0; i < own.n && !err; i++)
-		err = publish_anew(publisher, &own.publisher[i], error);
+		if (own.publisher[i].head_ms)
+			err = publish_anew(publisher, &own.publisher[i], error);
 	free(own.publisher);
 	return err;
 }
@@ -127,8 +128,16 @@ static int send_all(struct publisher *publisher, struct baleen_error *error)
 		if (one->acknowledged == one->sequence || waits(publisher, one->name))
 			continue;
 		/* Redis may have what a host of this name and key has published before. */
-		err = one->head_ms ? send_batches(publisher, one, error) :
-				     compare_with_redis(publisher, one, error);
+		if (!one->head_ms)
+			err = compare_with_redis(publisher, one, error);
+		if (!err && !one->head_ms)
+			err = baleen_fleet_store_find(&publisher->fleet->store, one->name, one,
+						      error);
+		if (err < 0)
+			break;
+		err = one->acknowledged < one->sequence && !waits(publisher, one->name) ?
+			      send_batches(publisher, one, error) :
+			      0;
 	}
 	free(own.publisher);
 	return err;

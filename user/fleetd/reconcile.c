@@ -27,6 +27,8 @@
  * the time that it takes to look at all. The first look, and one at another stream, is at all.
  */
 #define A_LOOK 128
+/* And so many that are none: anybody may fill a hash. */
+#define JUNK_A_LOOK (64 * A_LOOK)
 /* A head is shorter. */
 #define HEAD_MAX 512
 
@@ -176,9 +178,9 @@ struct hash {
 
 static const struct hash heads = { "heads", is_head }, signals = { "control", is_signal };
 
-/* Fields and values of an answer. */
+/* Fields and values of an answer; @n_right grows by those that may be messages. */
 static int take_fields(struct reader *reader, const struct hash *hash, const redisReply *fields,
-		       u64 *n_gaps, struct baleen_error *error)
+		       u64 *n_gaps, size_t *n_right, struct baleen_error *error)
 {
 	const redisReply **message = calloc(fields->elements + 1, sizeof(*message));
 	size_t n = 0;
@@ -193,6 +195,7 @@ static int take_fields(struct reader *reader, const struct hash *hash, const red
 		    hash->is_right(reader->fleet, field, value))
 			message[n++] = value;
 	}
+	*n_right += n;
 	if (n)
 		err = reader_take(reader, message, n, NULL, n_gaps, error);
 	free(message);
@@ -215,7 +218,7 @@ static int take_hash(struct reader *reader, const struct hash *hash, struct swee
 		     struct baleen_error *error)
 {
 	bool is_all = !*sweep->cursor;
-	size_t n = 0;
+	size_t n = 0, n_right = 0;
 	int err;
 
 	if (is_all || !strcmp(sweep->cursor, "0"))
@@ -230,13 +233,15 @@ static int take_hash(struct reader *reader, const struct hash *hash, struct swee
 		if (hash_part_is(reply)) {
 			strcpy(sweep->cursor, reply->element[0]->str);
 			n += reply->element[1]->elements / 2;
-			err = take_fields(reader, hash, reply->element[1], &sweep->n_gaps, error);
+			err = take_fields(reader, hash, reply->element[1], &sweep->n_gaps, &n_right,
+					  error);
 		} else {
 			err = baleen_fail(error, EPROTO, "%s:%s: no answer to HSCAN",
 					  reader->redis.server.host, reader->redis.server.port);
 		}
 		freeReplyObject(reply);
-	} while (!err && strcmp(sweep->cursor, "0") && (is_all || n < A_LOOK));
+	} while (!err && strcmp(sweep->cursor, "0") &&
+		 (is_all || (n_right < A_LOOK && n < JUNK_A_LOOK)));
 	return err ? err : !strcmp(sweep->cursor, "0");
 }
 

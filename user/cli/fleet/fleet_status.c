@@ -165,21 +165,35 @@ static void print_connection(const struct status *status)
 		say("  receives nothing: %s\n", health->receives);
 }
 
+/* Nobody tells a host that it is out: it reads that. */
+static bool is_out(const struct status *status)
+{
+	struct baleen_fleet_policy policy = { 0 };
+	char publisher[BALEEN_FLEET_PUBLISHER_BYTES];
+	bool is_out;
+
+	if (baleen_fleet_site_policy(&status->place.conf, &policy, NULL, NULL))
+		return false;
+	snprintf(publisher, sizeof(publisher), "%s/" FLEET_OPERATOR, status->place.conf.host);
+	is_out = !baleen_fleet_policy_key(&policy, publisher);
+	baleen_fleet_policy_free(&policy);
+	return is_out;
+}
+
 static json_t *connection_json(const struct status *status)
 {
 	const struct baleen_fleet_health *health = &status->health;
 
-	return json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:O, s:O, s:O}",
-			 "fleet", status->place.conf.fleet, "host", status->place.conf.host,
-			 "hosts_alive", (json_int_t)health->n_hosts, "agreed_s",
-			 (json_int_t)health->agreed_s, "lag_ms", (json_int_t)health->lag_ms,
-			 "behind", (json_int_t)health->n_behind, "changes_behind",
-			 (json_int_t)health->n_changes_behind, "silent",
-			 (json_int_t)health->n_silent, "policy_expires_ms",
-			 (json_int_t)health->expires_ms, "publisher_error",
-			 json_text(health->sends), "reader_error", json_text(health->receives),
-			 "publishers", status->publishers, "refusals", status->refusals, "signals",
-			 status->signals);
+	return json_pack(
+		"{s:s, s:s, s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:O, s:O, s:O}",
+		"fleet", status->place.conf.fleet, "host", status->place.conf.host, "out",
+		is_out(status), "hosts_alive", (json_int_t)health->n_hosts, "agreed_s",
+		(json_int_t)health->agreed_s, "lag_ms", (json_int_t)health->lag_ms, "behind",
+		(json_int_t)health->n_behind, "changes_behind",
+		(json_int_t)health->n_changes_behind, "silent", (json_int_t)health->n_silent,
+		"policy_expires_ms", (json_int_t)health->expires_ms, "publisher_error",
+		json_text(health->sends), "reader_error", json_text(health->receives), "publishers",
+		status->publishers, "refusals", status->refusals, "signals", status->signals);
 }
 
 /* --- the command ------------------------------------------------------------------------------ */
@@ -194,6 +208,8 @@ static int show(struct status *status)
 		return complain("%s", error.text);
 	if (!status->is_json)
 		print_connection(status);
+	if (!status->is_json && is_out(status))
+		say("  the policy does not know this host: nothing that it says counts on others\n");
 	err = baleen_fleet_store_each(store, show_publisher, status, &error);
 	if (!err)
 		err = baleen_fleet_refusals_each(store, show_refusal, status, &error);

@@ -52,8 +52,9 @@ static int start(struct making *making, u32 type, const struct baleen_fleet_sign
 	int err;
 
 	/* It may have been made after the clock, that was set back since: it is not signed before.
+	 * A head has nothing that was made: it says that somebody is there now.
 	 */
-	if (publisher->agreed_ms > message.made_ms)
+	if (type != BALEEN_FLEET_HEAD && publisher->agreed_ms > message.made_ms)
 		message.made_ms = publisher->agreed_ms;
 	strcpy(message.publisher, publisher->name);
 	strncpy(message.fleet, signer->fleet, sizeof(message.fleet) - 1);
@@ -281,8 +282,8 @@ static int move_one(struct baleen_fleet_store *store, const char *name, s64 delt
 	struct baleen_fleet_publisher *own = &making.account.publisher;
 	int err = find_own(&making, name);
 
-	/* It was made before it ends. */
-	if (!err)
+	/* It was made before it ends. What an operator says goes by its order alone. */
+	if (!err && !own->is_control)
 		err = baleen_sql_do(
 			&store->db,
 			"UPDATE entry SET made_ms = MIN(made_ms, end_ms + ?2 - 1),"
@@ -308,12 +309,10 @@ int baleen_fleet_own_move(struct baleen_fleet_store *store, s64 delta_ms, u64 no
 	if (err)
 		return err;
 	while (!err && is_there) {
-		rows = baleen_sql_ask(
-			&store->db,
-			"SELECT id, name FROM publisher WHERE is_own AND NOT is_control"
-			" AND id > ?"
-			" ORDER BY id LIMIT 1",
-			error, BALEEN_SQL_VALUES(baleen_sql_number(id)));
+		rows = baleen_sql_ask(&store->db,
+				      "SELECT id, name FROM publisher WHERE is_own AND id > ?"
+				      " ORDER BY id LIMIT 1",
+				      error, BALEEN_SQL_VALUES(baleen_sql_number(id)));
 		is_there = baleen_sql_next(&rows);
 		if (is_there) {
 			id = sqlite3_column_int64(rows.row, 0);

@@ -274,7 +274,8 @@ int baleen_fleet_own_inherit(struct baleen_fleet_store *store,
  *
  * So bans last as long as they were to. When something was made stays: of a ban and a pardon that
  * is an order, which each log keeps by being later than what its host has heard of. Each publisher
- * of this host but the operator begins a later incarnation; those of others are moved by others.
+ * of this host begins a later incarnation, whose heads are heard though they are signed before those
+ * of the one before; those of others are moved by others.
  *
  * Return: 0 or a negative errno.
  */

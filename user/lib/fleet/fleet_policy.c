@@ -280,6 +280,12 @@ static int parse_ttl(struct parser *parser)
 	return 0;
 }
 
+/* A pardon is of HOST/control: a right that nobody could use would look like one. */
+static bool fits_control(const struct baleen_fleet_grant *grant)
+{
+	return !fnmatch(strchr(grant->pattern, '/') + 1, BALEEN_FLEET_CONTROL_ORIGIN, FNM_NOESCAPE);
+}
+
 static int parse_may(struct parser *parser)
 {
 	for (u32 i = 0; i < parser->n_words; i++) {
@@ -293,6 +299,12 @@ static int parse_may(struct parser *parser)
 			return refuse(parser, "may '%.64s': only pardon, suspend and signal",
 				      parser->word[i]);
 	}
+	if ((last_grant(parser)->may_pardon || last_grant(parser)->may_suspend) &&
+	    !fits_control(last_grant(parser)))
+		return refuse(parser,
+			      "may pardon, suspend: of HOST/" BALEEN_FLEET_CONTROL_ORIGIN
+			      " alone, and not of %s",
+			      last_grant(parser)->pattern);
 	return 0;
 }
 

@@ -171,17 +171,6 @@ static int take_batch(struct baleen_fleet_work *work)
 	return err ? err : finish(work, n_held);
 }
 
-/* It says that its publisher is alive, whatever else. */
-static void hear(struct baleen_fleet_work *work)
-{
-	struct baleen_fleet_publisher *publisher = &work->account.publisher;
-
-	if (work->message->made_ms <= publisher->head_ms)
-		return;
-	publisher->head_ms = work->message->made_ms;
-	publisher->heard_ms = work->receiver->local_ms;
-}
-
 static int take_snapshot(struct baleen_fleet_work *work)
 {
 	const struct baleen_fleet_message *message = work->message;
@@ -210,7 +199,7 @@ static int take_snapshot(struct baleen_fleet_work *work)
 	/* Its clock may have been set back. */
 	if (is_other(work)) {
 		publisher->signed_ms = publisher->agreed_ms = publisher->head_ms = 0;
-		hear(work);
+		publisher->heard_ms = work->receiver->local_ms;
 	}
 	err = publisher->id ? baleen_fleet_clone_forget(work) : save(work);
 	work->result->is_whole = true;
@@ -219,6 +208,17 @@ static int take_snapshot(struct baleen_fleet_work *work)
 	if (!err)
 		err = baleen_fleet_apply_snapshot(work);
 	return err ? err : finish(work, n_held);
+}
+
+/* It says that its publisher is alive, whatever else. */
+static void hear(struct baleen_fleet_work *work)
+{
+	struct baleen_fleet_publisher *publisher = &work->account.publisher;
+
+	if (work->message->made_ms <= publisher->head_ms)
+		return;
+	publisher->head_ms = work->message->made_ms;
+	publisher->heard_ms = work->receiver->local_ms;
 }
 
 /* A publisher never signs a smaller number later. */
