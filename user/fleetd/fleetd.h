@@ -144,11 +144,13 @@ bool mirror_is_new(void);
  * @cursor: of HSCAN; empty: from the beginning, and all of it at once
  * @begun_ms: CLOCK_MONOTONIC
  * @n_gaps: messages that do not follow what is here, so far
+ * @is_clean: there was none in the last one that was whole
  */
 struct sweep {
 	char cursor[CURSOR_BYTES];
 	u64 begun_ms;
 	u64 n_gaps;
+	bool is_clean;
 };
 
 /**

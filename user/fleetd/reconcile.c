@@ -222,7 +222,9 @@ static int take_hash(struct reader *reader, const struct hash *hash, struct swee
 	int err;
 
 	if (is_all || !strcmp(sweep->cursor, "0"))
-		*sweep = (struct sweep){ .cursor = "0", .begun_ms = baleen_monotonic_ms() };
+		*sweep = (struct sweep){ .cursor = "0",
+					 .begun_ms = baleen_monotonic_ms(),
+					 .is_clean = sweep->is_clean };
 	do {
 		redisReply *reply = NULL;
 
@@ -242,7 +244,10 @@ static int take_hash(struct reader *reader, const struct hash *hash, struct swee
 		freeReplyObject(reply);
 	} while (!err && strcmp(sweep->cursor, "0") &&
 		 (is_all || (n_right < A_LOOK && n < JUNK_A_LOOK)));
-	return err ? err : !strcmp(sweep->cursor, "0");
+	if (err || strcmp(sweep->cursor, "0"))
+		return err;
+	sweep->is_clean = !sweep->n_gaps;
+	return 1;
 }
 
 static int fetch_snapshot(struct reader *reader, const char *publisher, bool *is_there,
@@ -481,7 +486,8 @@ int reconcile(struct reader *reader, struct baleen_error *error)
 	if (is_whole)
 		note(reader->fleet, BALEEN_FLEET_TEXT_SWEEP, "%llu",
 		     (unsigned long long)(baleen_monotonic_ms() - reader->heads.begun_ms));
-	if (is_whole && !reader->heads.n_gaps)
+	/* A part that agrees, when all of them did. */
+	if (reader->heads.is_clean && !reader->heads.n_gaps)
 		note(reader->fleet, BALEEN_FLEET_TEXT_AGREED, "%llu",
 		     (unsigned long long)(broker_ms(reader->fleet) / 1000));
 	return 0;
