@@ -304,8 +304,7 @@ baleen_inline int baleen_cuckoo_test_slots(const struct baleen_table *table,
 	if (!bucket)
 		return 0;
 	/* Home before other: tests/litmus/cuckoo-after.litmus, in C cuckoo-eor.litmus. */
-	baleen_ask_for(bucket);
-	bucket = (const u64 *)baleen_after(bucket, differ);
+	bucket = (const u64 *)baleen_after_line(bucket, differ);
 	differ &=
 		baleen_bucket_lacks(bucket, slot_bits, place.slot | baleen_cuckoo_side(slot_bits));
 	return (differ & tops) != tops;
@@ -381,10 +380,8 @@ baleen_inline u64 baleen_bucket_lacks_any(const struct baleen_table *table, cons
 
 	if (!block)
 		return ~0ull;
-	if (before) {
-		baleen_ask_for(&block->word[word & 7]);
-		block = (const struct baleen_block *)baleen_after(block, *before);
-	}
+	if (before)
+		block = (const struct baleen_block *)baleen_after_line(block, *before);
 	value = baleen_le64(baleen_bucket_word(&block->word[word & 7])) >> shift;
 	if (slot_bits == 12)
 		value |= baleen_le64(baleen_bucket_word(&block->word[(word + 1) & 7]))
