@@ -185,6 +185,16 @@ check "the boot" baleen restore --boot veth-b
 is "it says what is on again" "$(tail -n 1 "$TMP/out")" "veth-b: answers for caches"
 is "and the answers come back, of an empty filter" "$(ask 10.66.0.2 $U/one)" "miss"
 
+# --- saved ----------------------------------------------------------------------
+
+baleen config veth-b >before.text
+check "it is saved" baleen save veth-b -o "$TMP/icp.saved"
+check "forgotten" baleen detach --forget --entries veth-b
+is "nobody answers" "$(ask 10.66.0.2 $U/one)" "no answer"
+check "restored" baleen restore veth-b "$TMP/icp.saved"
+is "the caches are answered for" "$(ask 10.66.0.2 $U/one)" "hit"
+is "as a configuration says" "$(baleen config veth-b)" "$(<before.text)"
+
 # --- baleend ------------------------------------------------------------------
 
 play_systemd
