@@ -49,7 +49,8 @@ await "holds on the second" drops 2 192.0.2.2
 
 kill -STOP "${redis_pid[1]}"
 await "the first says that nothing goes out" says 1 '.publisher_error != ""'
-await "and the second that nothing comes in" says 2 '.reader_error != ""'
+await "and the second that nothing comes in, nor goes out" \
+	says 2 '.reader_error != "" and .publisher_error != ""'
 is "what came is in force" "$(verdicts 2 192.0.2.1 192.0.2.2)" DD
 check "doctor says so" eval 'b 2 doctor eth0 | grep -q "^problem  fleet .*nothing comes of the fleet: "'
 is "and a metric" "$(b 2 metrics | grep "^baleen_fleet_connected" | sed 's/.* //' | paste -sd " ")" "0 0"

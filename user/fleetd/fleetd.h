@@ -33,6 +33,7 @@
 #define BALEEN_FLEETD_H
 
 #include "fleet/fleet_conf.h"
+#include "fleet/fleet_health.h"
 #include "fleet/fleet_keys.h"
 #include "fleet/fleet_own.h"
 #include "fleet/fleet_receive.h"
@@ -42,7 +43,7 @@
 #include "fleetd/redis.h"
 
 /* Heads are compared so often, and when something has happened. */
-#define RECONCILE_MS 10000
+#define RECONCILE_MS BALEEN_FLEET_LOOK_MS
 /* A host that showed no sign of life for so long is not alive. */
 #define ALIVE_S 60
 /* Messages of the stream that are kept: those that a host reads again when it begins anew. */
@@ -142,13 +143,11 @@ bool mirror_is_new(void);
 /**
  * struct sweep - a hash at Redis that is read a part each time
  * @cursor: of HSCAN; empty: from the beginning, and all of it at once
- * @begun_ms: CLOCK_MONOTONIC
  * @n_gaps: messages that do not follow what is here, so far
  * @is_clean: there was none in the last one that was whole
  */
 struct sweep {
 	char cursor[CURSOR_BYTES];
-	u64 begun_ms;
 	u64 n_gaps;
 	bool is_clean;
 };

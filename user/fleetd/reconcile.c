@@ -23,12 +23,11 @@
 
 /* Fields of a hash that are asked for at once, about. */
 #define AT_ONCE "64"
-/* Fields that are looked at each time, about: what a look costs does not grow with the fleet, but
- * the time that it takes to look at all. The first look, and one at another stream, is at all.
+/* BALEEN_FLEET_A_LOOK messages are looked at each time, about: what a look costs does not grow with the
+ * fleet, but the time that it takes to look at all. The first look, and one at another stream, is at
+ * all. So many fields may be none: anybody may fill a hash.
  */
-#define A_LOOK 128
-/* And so many that are none: anybody may fill a hash. */
-#define JUNK_A_LOOK (64 * A_LOOK)
+#define JUNK_A_LOOK (64 * BALEEN_FLEET_A_LOOK)
 /* A head is shorter. */
 #define HEAD_MAX 512
 
@@ -222,9 +221,7 @@ static int take_hash(struct reader *reader, const struct hash *hash, struct swee
 	int err;
 
 	if (is_all || !strcmp(sweep->cursor, "0"))
-		*sweep = (struct sweep){ .cursor = "0",
-					 .begun_ms = baleen_monotonic_ms(),
-					 .is_clean = sweep->is_clean };
+		*sweep = (struct sweep){ .cursor = "0", .is_clean = sweep->is_clean };
 	do {
 		redisReply *reply = NULL;
 
@@ -243,7 +240,7 @@ static int take_hash(struct reader *reader, const struct hash *hash, struct swee
 		}
 		freeReplyObject(reply);
 	} while (!err && strcmp(sweep->cursor, "0") &&
-		 (is_all || (n_right < A_LOOK && n < JUNK_A_LOOK)));
+		 (is_all || (n_right < BALEEN_FLEET_A_LOOK && n < JUNK_A_LOOK)));
 	if (err || strcmp(sweep->cursor, "0"))
 		return err;
 	sweep->is_clean = !sweep->n_gaps;
@@ -452,7 +449,6 @@ static void tell_policy(struct fleet *fleet)
 
 int reconcile(struct reader *reader, struct baleen_error *error)
 {
-	bool is_whole = false;
 	/* The publisher asks the master; a replica may have another time. */
 	int err = clock_is_known(reader->fleet) ?
 			  0 :
@@ -469,8 +465,6 @@ int reconcile(struct reader *reader, struct baleen_error *error)
 		reader_pardon(reader);
 	if (err >= 0)
 		err = take_hash(reader, &heads, &reader->heads, error);
-	if (err > 0)
-		is_whole = true;
 	if (err >= 0)
 		err = rejudge_others(reader, error);
 	if (!err)
@@ -483,9 +477,6 @@ int reconcile(struct reader *reader, struct baleen_error *error)
 	     (unsigned long long)(broker_ms(reader->fleet) / 1000));
 	source_tell_silence(reader);
 	tell_policy(reader->fleet);
-	if (is_whole)
-		note(reader->fleet, BALEEN_FLEET_TEXT_SWEEP, "%llu",
-		     (unsigned long long)(baleen_monotonic_ms() - reader->heads.begun_ms));
 	/* A part that agrees, when all of them did. */
 	if (reader->heads.is_clean && !reader->heads.n_gaps)
 		note(reader->fleet, BALEEN_FLEET_TEXT_AGREED, "%llu",

@@ -5,6 +5,7 @@
 
 #include "fleet/fleet_health.h"
 #include "fleet/fleet_receive.h"
+#include "state/sql.h"
 
 /**
  * struct looking - the publishers are counted
@@ -81,6 +82,18 @@ static u64 number_of(const struct baleen_fleet_store *store, const char *name)
 	return strtoull(text, NULL, 10);
 }
 
+/* Each head is seen once in a sweep over all. */
+static int find_silent_after(const struct baleen_fleet_store *store, u64 *after_ms,
+			     struct baleen_error *error)
+{
+	u64 n = 0;
+	int ret = baleen_sql_do(&store->db, "SELECT count(*) FROM publisher WHERE NOT is_own", &n,
+				error, NULL, 0);
+
+	*after_ms = BALEEN_FLEET_SILENT_MS + n / BALEEN_FLEET_A_LOOK * BALEEN_FLEET_LOOK_MS;
+	return ret < 0 ? ret : 0;
+}
+
 int baleen_fleet_health_read(const struct baleen_fleet_store *store, u64 local_ms,
 			     struct baleen_fleet_health *health, struct baleen_error *error)
 {
@@ -90,8 +103,9 @@ int baleen_fleet_health_read(const struct baleen_fleet_store *store, u64 local_m
 				   .local_ms = local_ms };
 	int err;
 
-	read.silent_after_ms = BALEEN_FLEET_SILENT_MS + number_of(store, BALEEN_FLEET_TEXT_SWEEP);
-	err = baleen_fleet_store_each(store, look, &looking, error);
+	err = find_silent_after(store, &read.silent_after_ms, error);
+	if (!err)
+		err = baleen_fleet_store_each(store, look, &looking, error);
 
 	if (!err)
 		err = baleen_fleet_refusals_each(store, count_refusal, &read, error);

@@ -17,7 +17,6 @@
 #define BALEEN_FLEET_SILENT_MS 120000ull
 
 /* Names of texts that baleen-fleetd keeps in the database. */
-#define BALEEN_FLEET_TEXT_SWEEP "sweep-ms"
 #define BALEEN_FLEET_TEXT_EXPIRES "policy-expires-ms"
 #define BALEEN_FLEET_TEXT_LOOKED "looked-s"
 #define BALEEN_FLEET_TEXT_AGREED "agreed-s"
@@ -25,6 +24,10 @@
 #define BALEEN_FLEET_TEXT_HOSTS "hosts-alive"
 #define BALEEN_FLEET_TEXT_SENDS "publisher-error"
 #define BALEEN_FLEET_TEXT_RECEIVES "reader-error"
+
+/* About so many heads are looked at in so long: who looks at all needs more of it. */
+#define BALEEN_FLEET_A_LOOK 128
+#define BALEEN_FLEET_LOOK_MS 10000ull
 
 /* So long before a policy expires it is told. */
 #define BALEEN_FLEET_EXPIRES_SOON_MS (7 * 86400000ull)
