@@ -10,6 +10,17 @@
 
 # shellcheck source=tests/lib.sh
 source "$(dirname "$0")/../lib.sh"
+kernels=(6.12)
+! tests_all || kernels=(6.1 6.12 6.12-16k)
+# What comes from the archive comes while the names of this machine are known.
+if [ "$(id -u)" -eq 0 ] && [ "$(uname -m)" = x86_64 ] && [ "${BALEEN_TEST_ISOLATED-}" != $$ ]; then
+	tests/arm64/sysroot >/dev/null || bail "no libraries of arm64"
+	for kernel in "${kernels[@]}"; do
+		for part in headers image; do
+			VM_ARCH=arm64 tests/vm/fetch "$part" "$kernel" >/dev/null || bail "no kernel $kernel of arm64"
+		done
+	done
+fi
 isolate "$@"
 [ "$(uname -m)" = x86_64 ] || { skip "arm64 on x86" "this machine is $(uname -m)"; exit 0; }
 
@@ -19,8 +30,6 @@ UNITS=(addresses bloom chains classic config hash image key list minisign place 
 # These take 110 s.
 ! tests_all || UNITS+=(cuckoo packet shapes)
 modules=(build/kmod-test/64/{refused,refused_bind,damage,stream,batch,answers,changes,limits})
-kernels=(6.12)
-! tests_all || kernels=(6.1 6.12 6.12-16k)
 tools=(build/tools/{traffic,json,program,frame,crowd,verdict,icp_change} build/worlds/{worlds,live})
 
 # here, there COMMAND...: the program of this machine, and that of arm64
