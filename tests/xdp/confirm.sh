@@ -187,7 +187,7 @@ try_one_killed()
 	local which
 
 	for which in first second; do
-		on_trial 3s one
+		on_trial 8s one
 		kill -KILL "$("$which")"
 		soon "$which killed: there are two again" has_two
 		kill -KILL "$(first)"
