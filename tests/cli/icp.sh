@@ -65,8 +65,8 @@ no_sibling "no such mode" a=192.0.2.1,mode=guess mode=guess "not answer, confirm
 no_sibling "an empty image" a=192.0.2.1,image= image= "no image"
 no_sibling "two images" a=192.0.2.1,image=x,image=y image=y "a second image"
 no_sibling "no such feeder" a=192.0.2.1,feeder=x feeder=x "a host name, not an address"
-no_sibling "no such part" a=192.0.2.1,speed=9 speed=9 "neither mode=, image= nor feeder="
-no_sibling "an empty part" a=192.0.2.1, "" "neither mode=, image= nor feeder="
+no_sibling "no such part" a=192.0.2.1,speed=9 speed=9 "neither mode=, address=, image= nor feeder="
+no_sibling "an empty part" a=192.0.2.1, "" "neither mode=, address=, image= nor feeder="
 misuse "a name twice" attach "--sibling a=192.0.2.2: 'a': the name of a sibling before" \
 	lo --sibling a=192.0.2.1 --sibling a=192.0.2.2
 misuse "an address twice" attach \

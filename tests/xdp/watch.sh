@@ -298,7 +298,7 @@ try_refusals()
 	expect "no number" 2 "" "baleen: watch: '0': no number of events (see 'baleen help watch')" \
 		baleen watch -c 0 veth-b
 	expect "an option that is none" 2 "" "baleen: unrecognized option '--jsno'
-baleen: see 'baleen help watch'" baleen watch --jsno veth-b
+baleen: did you mean '--json'? See 'baleen help watch'" baleen watch --jsno veth-b
 	expect "two formats" 2 "" \
 		"baleen: watch: -j and -w exclude each other (see 'baleen help watch')" \
 		baleen watch -j -w x veth-b
